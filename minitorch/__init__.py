@@ -1,0 +1,1 @@
+"""NumPy autograd in about 400 lines."""
