@@ -1,0 +1,19 @@
+"""The axes of a reduction, and the shape in which they are kept."""
+
+import numpy as np
+
+
+def reduced_axes(axis, ndim):
+    """The reduced axes as a tuple of non-negative ints; None and () mean all, as in torch."""
+    if axis is None or axis == ():
+        return tuple(range(ndim))
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    for i in axes:
+        if not -max(ndim, 1) <= i < max(ndim, 1):
+            raise np.exceptions.AxisError(i, ndim)
+    return tuple(i % ndim for i in axes) if ndim else ()
+
+
+def kept_shape(shape, axes):
+    """`shape` with the reduced axes kept as 1."""
+    return tuple(1 if i in axes else n for i, n in enumerate(shape))

@@ -1,0 +1,28 @@
+"""Which dtype a result has: torch's rules, where NumPy's differ.
+
+https://pytorch.org/docs/stable/tensor_attributes.html#type-promotion-doc
+"""
+
+import numpy as np
+
+KINDS = {"b": 0, "u": 1, "i": 1, "f": 2}  # bool < integer < floating
+
+
+def common_dtype(arrays):
+    """The dtype of a result of several arrays.
+
+    Floating beats integer beats bool; within one kind, an array with axes beats a 0-d one.
+    """
+    if not arrays:
+        raise ValueError("expected at least one tensor; found none")
+    strength = [(KINDS[a.dtype.kind], a.ndim > 0) for a in arrays]
+    strongest = max(strength)
+    return np.result_type(
+        *(a.dtype for a, s in zip(arrays, strength, strict=True) if s == strongest)
+    )
+
+
+def dtype_beside(number, dtype):
+    """The dtype of a Python number beside a tensor: the tensor's, unless its kind is too weak."""
+    own = np.array(number).dtype
+    return dtype if KINDS[own.kind] <= KINDS[dtype.kind] else own

@@ -1,0 +1,38 @@
+"""Stochastic gradient descent: a step against the gradient."""
+
+
+class SGD:
+    """v ← μ v + (g + λ p),   p ← p - η v, as in torch.optim.SGD (no dampening, no Nesterov).
+
+    `parameters` are leaves; one that is listed twice is stepped once.  A parameter without a
+    gradient is left alone.  `step` rebinds `p.data` to a new array: arrays that somebody else holds
+    stay as they are.  Raises ValueError for no parameters or a negative `lr`.
+    """
+
+    def __init__(self, parameters, lr, momentum=0.0, weight_decay=0.0):
+        self.parameters = list(dict.fromkeys(parameters))
+        if not self.parameters:
+            raise ValueError("SGD needs at least one parameter; found none")
+        if not lr >= 0:
+            raise ValueError(f"the learning rate must be at least 0; found {lr}")
+        self.lr = float(lr)  # a Python float: a NumPy one would widen float32
+        self.momentum = float(momentum)
+        self.weight_decay = float(weight_decay)
+        self.velocity = {}
+
+    def zero_grad(self):
+        """Forgets the gradient of every parameter."""
+        for p in self.parameters:
+            p.zero_grad()
+
+    def step(self):
+        """Moves every parameter that has a gradient."""
+        for p in self.parameters:
+            if p.grad is None:
+                continue
+            v = p.grad
+            if self.weight_decay:
+                v = v + self.weight_decay * p.data
+            if self.momentum:
+                v = self.velocity[p] = self.momentum * self.velocity.get(p, 0.0) + v
+            p.data = p.data - self.lr * v
