@@ -1,0 +1,128 @@
+"""Text that fits: how wide a string is, how it wraps, how rows become a table.  Pure."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+GAP = 2  # spaces between two columns
+NARROWEST = 6  # a column is never squeezed below this
+
+
+def cells(text: str) -> int:
+    """How many columns of a terminal the text takes; colour codes take none."""
+    bare = ANSI.sub("", text)
+    if bare.isascii():
+        return len(bare)
+    return sum(_cell(char) for char in bare)
+
+
+def _cell(char: str) -> int:
+    if unicodedata.combining(char):
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def pad(text: str, width: int, align: str = "<") -> str:
+    """The text filled with spaces to a width, counted in columns of the terminal."""
+    missing = " " * max(0, width - cells(text))
+    return missing + text if align == ">" else text + missing
+
+
+def wrap(text: str, width: int, *, indent: str = "", hanging: str | None = None) -> str:
+    """Prose broken at spaces to fit `width`; a line that starts with a space is left as it is.
+
+    `indent` starts the first line, `hanging` (or `indent`) every following one.
+    """
+    rest = indent if hanging is None else hanging
+    lines: list[str] = []
+    for line in text.split("\n"):
+        first = rest if lines else indent
+        if line.startswith(" ") or cells(first + line) <= width:
+            lines.append((first + line).rstrip())
+        else:
+            lines += _fill(line.split(), width, first, rest)
+    return "\n".join(lines)
+
+
+def _fill(words: Iterable[str], width: int, first: str, rest: str) -> list[str]:
+    lines, line, empty = [], first, True
+    for word in words:
+        if not empty and cells(line) + 1 + cells(word) > width:
+            lines.append(line)
+            line, empty = rest, True
+        line += word if empty else " " + word
+        empty = False
+    return [*lines, line]
+
+
+def table(
+    rows: Iterable[Sequence[object]],
+    header: Sequence[str] = (),
+    *,
+    width: int = 80,
+    align: str = "",
+    indent: str = "",
+) -> str:
+    """Rows as aligned columns that fit `width`; the widest columns wrap when they must.
+
+    `align` has one of `<` `>` per column; what it does not mention is `<`.
+    """
+    body = [[_text(cell) for cell in row] for row in rows]
+    grid = ([list(header)] if header else []) + body
+    if not grid:
+        return ""
+    columns = max(map(len, grid))
+    grid = [row + [""] * (columns - len(row)) for row in grid]
+    widths = _fit(grid, width - cells(indent))
+    sides = (align + "<" * columns)[:columns]
+    return "\n".join(
+        indent + line if line else line for row in grid for line in _lines(row, widths, sides)
+    )
+
+
+def _text(cell: object) -> str:
+    return "" if cell is None else str(cell)
+
+
+def _fit(grid: list[list[str]], width: int) -> list[int]:
+    """The width of each column: what it needs, the widest giving way first."""
+    columns = range(len(grid[0]))
+    widths = [max(max(map(cells, row[c].split("\n"))) for row in grid) for c in columns]
+    while sum(widths) + GAP * (len(widths) - 1) > width:
+        widest = max(columns, key=widths.__getitem__)
+        if widths[widest] <= NARROWEST:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _lines(row: list[str], widths: list[int], sides: str) -> list[str]:
+    """One row of the table, as many lines high as its highest cell."""
+    stacks = [_cell_lines(text, width) for text, width in zip(row, widths, strict=True)]
+    height = max(map(len, stacks))
+    padded = [stack + [""] * (height - len(stack)) for stack in stacks]
+    gap = " " * GAP
+    return [
+        gap.join(
+            pad(part, w, side) for part, w, side in zip(parts, widths, sides, strict=True)
+        ).rstrip()
+        for parts in zip(*padded, strict=True)
+    ]
+
+
+def _cell_lines(text: str, width: int) -> list[str]:
+    return [part for line in text.split("\n") for part in _chop(wrap(line, width), width)]
+
+
+def _chop(text: str, width: int) -> list[str]:
+    """Lines that fit even where a word has no space to break at."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        while cells(line) > width and not ANSI.search(line):
+            lines.append(line[:width])
+            line = line[width:]
+        lines.append(line)
+    return lines
