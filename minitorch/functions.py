@@ -35,7 +35,7 @@ def stack(tensors, axis=0):
 
 
 def cross_entropy(logits, targets, reduction="mean"):
-    """ℓᵢ = ln Σ exp zᵢ - zᵢ[targetᵢ], then "mean", "sum" or "none".   ∂ℓᵢ/∂zᵢ = softmax zᵢ - onehotᵢ.
+    """ℓᵢ = ln Σ exp zᵢ - zᵢ[tᵢ], then "mean", "sum" or "none".   ∂ℓᵢ/∂zᵢ = softmax zᵢ - onehot tᵢ.
 
     `logits` (N, C) with integer `targets` (N,), or (C,) with one target, like torch's
     cross_entropy.  Raises ValueError for other shapes or reductions, TypeError for targets that are
