@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from minitorch.tensor import as_tensor, of_one_dtype, plain, record
+from minitorch.tensor import as_tensor, floating, of_one_dtype, plain, record
 
 
 def cat(tensors, axis=0):
@@ -41,7 +41,7 @@ def cross_entropy(logits, targets, reduction="mean"):
     cross_entropy.  Raises ValueError for other shapes or reductions, TypeError for targets that are
     not integers, IndexError for one outside 0 … C-1.
     """
-    z, t = as_tensor(logits), class_indices(targets)
+    z, t = floating(as_tensor(logits)), class_indices(targets)
     if z.ndim not in (1, 2) or t.shape != z.shape[:-1]:
         raise ValueError(
             "cross_entropy needs logits (N, C) with targets (N,), or (C,) with one target; found "
@@ -52,6 +52,7 @@ def cross_entropy(logits, targets, reduction="mean"):
         raise IndexError(f"targets must be in 0 … {classes - 1}; found {t.min()} … {t.max()}")
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "sum" or "none"; found {reduction!r}')
+    n = t.size or 1
     picked = (*np.indices(t.shape, sparse=True), t)  # the place of each target in the logits
     e = z.data - z.data.max(axis=-1, keepdims=True, initial=-math.inf)
     losses = -e[picked]
@@ -62,7 +63,7 @@ def cross_entropy(logits, targets, reduction="mean"):
 
     def _backward(g):
         if z.requires_grad:
-            g = g / t.size if reduction == "mean" else g
+            g = g / n if reduction == "mean" else g
             d = e / total
             d[picked] -= 1
             d *= np.asarray(g)[..., None]

@@ -169,7 +169,7 @@ def gradients(f, inputs, checked, cotangents):
             "expected a result that depends on an input; found one that requires no gradient. "
             "Look for an op that leaves the graph."
         )
-    found = {i: [] for i in checked}
+    found: dict[int, list] = {i: [] for i in checked}
     for cotangent in cotangents:
         for x in checked.values():
             x.grad = None

@@ -19,6 +19,7 @@ import operator
 import numpy as np
 
 from minitorch.axes import kept_shape, reduced_axes
+from minitorch.checks import refuse_root
 from minitorch.dtypes import common_dtype, dtype_beside
 from minitorch.indexing import own_index, scatter_add
 
@@ -88,34 +89,20 @@ class Tensor:
         RuntimeError, like torch, for a tensor without history, for a missing `gradient` and for one
         of another shape.
         """
-        if not self.requires_grad:
-            raise RuntimeError(
-                "backward() needs a tensor that requires a gradient; this one was made from "
-                "constants only. Pass requires_grad=True to a leaf."
-            )
+        gradient = plain(gradient)
+        refuse_root(self, gradient)
         if gradient is None:
-            if self.data.size != 1:
-                raise RuntimeError(
-                    f"a gradient can be implied only for one element; found shape {self.shape}. "
-                    "Reduce the tensor (.sum()) or call backward(gradient)."
-                )
             gradient = np.ones_like(self.data)
-        gradient = np.asarray(plain(gradient), dtype=self.dtype)
-        if gradient.shape != self.shape:
-            raise RuntimeError(
-                f"the gradient must have the tensor's shape {self.shape}; found {gradient.shape}"
-            )
         order = topological_order(self)
         for node in order:
             if node._backward is not None or node.grad is None:
                 node.grad = 0.0
-        self.grad += gradient
+        self.grad += np.asarray(gradient, dtype=self.dtype)
         for node in reversed(order):
+            if not isinstance(node.grad, np.ndarray):  # a 0-d sum is a NumPy scalar
+                node.grad = np.asarray(node.grad, dtype=node.dtype)
             if node._backward is not None:
                 node._backward(node.grad)
-        for node in order:
-            if not isinstance(node.grad, np.ndarray):  # 0-d sums are NumPy scalars
-                node.grad = np.asarray(node.grad, dtype=node.dtype)
 
     def zero_grad(self):
         """Forgets the gradient: `.grad` is None again."""
@@ -208,7 +195,7 @@ class Tensor:
 
     def exp(self):
         """y = eˣ.   ∂L/∂x = g y."""
-        x = self
+        x = floating(self)
         y = np.exp(x.data)
 
         def _backward(g):
@@ -219,7 +206,7 @@ class Tensor:
 
     def log(self):
         """y = ln x.   ∂L/∂x = g / x."""
-        x = self
+        x = floating(self)
         y = np.log(x.data)
 
         def _backward(g):
@@ -230,7 +217,7 @@ class Tensor:
 
     def tanh(self):
         """y = tanh x.   ∂L/∂x = g (1 - y²)."""
-        x = self
+        x = floating(self)
         y = np.tanh(x.data)
 
         def _backward(g):
@@ -256,7 +243,7 @@ class Tensor:
         With approximate="tanh", Φ(x) is ½ (1 + tanh u), u = √(2/π) (x + 0.044715 x³), and ∂L/∂x =
         g (Φ(x) + x ½ (1 - tanh² u) u').  Hendrycks and Gimpel 2016, arXiv:1606.08415.
         """
-        x = self
+        x = floating(self)
         if approximate == "none":
             from scipy.special import ndtr  # here, because the import costs more than NumPy's
 
@@ -388,7 +375,7 @@ class Tensor:
 
     def softmax(self, axis=-1):
         """y = eˣ / Σ eˣ along `axis`.   ∂L/∂x = y (g - Σ g y)."""
-        x, axis = self, operator.index(axis)
+        x, axis = floating(self), operator.index(axis)
         e = np.exp(x.data - x.data.max(axis=axis, keepdims=True, initial=-math.inf))
         y = e / e.sum(axis=axis, keepdims=True)
 
@@ -439,9 +426,9 @@ def unbroadcast(grad, shape):
     """`grad` summed over the axes along which an operand of `shape` was repeated."""
     if grad.shape == shape:
         return grad
-    grad = grad.sum(axis=tuple(range(grad.ndim - len(shape))))
-    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and grad.shape[i] != 1)
-    return grad.sum(axis=stretched, keepdims=True)
+    extra = grad.ndim - len(shape)  # the axes that broadcasting put in front
+    stretched = (i for i, n in enumerate(shape, extra) if n == 1 and grad.shape[i] != 1)
+    return grad.sum(axis=(*range(extra), *stretched), keepdims=True).reshape(shape)
 
 
 def as_tensor(value, like=None):
@@ -470,6 +457,11 @@ def of_one_dtype(values):
     tensors = tuple(as_tensor(value) for value in values)
     dtype = common_dtype([t.data for t in tensors])
     return tuple(t if t.dtype == dtype else cast(t, dtype) for t in tensors)
+
+
+def floating(x):
+    """`x`, in float64 where it holds integers."""
+    return x if x.data.dtype.kind == "f" else cast(x, np.dtype(float))
 
 
 def cast(x, dtype):
