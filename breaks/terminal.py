@@ -44,6 +44,7 @@ SIGNS = {
     "times": ("×", "x"),
 }
 _SPELLINGS = {sign: spelt for sign, spelt in SIGNS.values() if len(sign) == 1}
+_SPELLINGS |= dict(zip(*SIGNS["spark"], strict=True))
 _SPELLINGS |= dict(
     zip(
         "“”«»‘’¿¡∂⊕−²≤≥≠—",

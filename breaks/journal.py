@@ -1,0 +1,342 @@
+"""`apply`, `revert` and `status`: breaks go into a working copy and leave it; edits stay.
+
+Any number of breaks may be applied, as long as it makes no difference in which order they leave.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TypeVar
+
+from breaks import i18n
+from breaks.drafts import save
+from breaks.errors import BreaksError, Exit
+from breaks.model import Break
+from breaks.peeks import Peek, peeks
+from breaks.record import FILE, Applied, Change, Record, Unfinished, dump, load
+from breaks.tangle import Tangle, refusal
+from breaks.transaction import Outcome, Recovery, carry_out, content, place_of, recover, turn
+from breaks.untangle import Place, place, take_out
+from breaks.workspace import Workspace
+
+__all__ = [
+    "Outcome",
+    "Peek",
+    "Recovery",
+    "Standing",
+    "State",
+    "Status",
+    "apply",
+    "forget",
+    "peeks",
+    "pristine_sources",
+    "recover",
+    "revert",
+    "status",
+]
+_ = i18n.gettext
+T = TypeVar("T")
+
+
+class State(StrEnum):
+    """How a recorded break stands in the files, by what is in them."""
+
+    APPLIED = "applied"  # its lines are there, whole
+    EDITED = "edited"  # its lines were edited since, or the file is gone
+    PARTLY = "partly"  # in some of its files, but not in others
+    GONE = "gone"  # somebody else put the original lines back
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A recorded break and how it stands."""
+
+    id: str
+    when: str
+    state: State
+    files: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The working copy as its bytes say."""
+
+    breaks: tuple[Standing, ...]
+    edited: tuple[str, ...]  # files with edits that no break explains
+    missing: tuple[str, ...]  # files of a break that are gone, or no files any more
+
+    @property
+    def applied(self) -> tuple[str, ...]:
+        return tuple(item.id for item in self.breaks if item.state is not State.GONE)
+
+
+def apply(ws: Workspace, *breaks: Break) -> list[Change]:
+    """Puts breaks into the working copy, all of them or none; what changed in each file."""
+    with turn(ws):
+        record = _without_gone(ws, load(ws.state), [brk.id for brk in breaks])
+        sources, when = ws.sources(), _now()
+        texts, applied = dict(sources), list(record.applied)
+        for brk in breaks:
+            _refuse_applied(ws, applied, brk)
+            _refuse_other_encodings(ws, texts, brk)
+            changed = _broken(texts, applied, brk)
+            applied.append(Applied(brk.id, when, _changes(texts, changed)))
+            texts = changed
+        files = _changes(sources, texts)
+        ids = tuple(brk.id for brk in breaks)
+        carry_out(ws, record, Unfinished("apply", ids, when, files, tuple(applied)))
+        return list(files)
+
+
+def revert(ws: Workspace, *ids: str | None) -> list[str]:
+    """Takes breaks out of the working copy, all of them if none is named; the ids taken out."""
+    with turn(ws):
+        record = load(ws.state)
+        wanted = _wanted(record, [name for name in ids if name])
+        if not wanted:
+            return []
+        before = _contents(ws, wanted)
+        texts, applied = dict(before), list(record.applied)
+        tangles: list[Tangle] = []
+        for item in reversed(wanted):
+            tangles += _take_out(texts, item)
+            applied = _rebased([other for other in applied if other is not item], item)
+        if tangles:
+            raise refusal(ws, tangles)
+        files = tuple(
+            Change(module, old, new)
+            for module, old in before.items()
+            if old is not None and (new := texts[module]) is not None and new != old
+        )
+        names = tuple(item.id for item in wanted)
+        carry_out(ws, record, Unfinished("revert", names, _now(), files, tuple(applied)))
+        return list(names)
+
+
+def forget(ws: Workspace, *ids: str) -> list[str]:
+    """Takes breaks off the record and leaves every file as it is; the ids taken off."""
+    with turn(ws):
+        record = load(ws.state)
+        wanted = _wanted(record, ids)
+        left = tuple(item for item in record.applied if item not in wanted)
+        if wanted:
+            save(ws, ws.state / FILE, dump(record.settled(left)))
+        return [item.id for item in wanted]
+
+
+def status(ws: Workspace) -> Status:
+    """How each recorded break stands, by what is in the files and not by what was run."""
+    record, texts = _steady(ws, lambda record: _contents(ws, record.applied))
+    breaks = tuple(_standing(ws, item, texts) for item in record.applied)
+    last = {change.module: change.after for item in record.applied for change in item.changes}
+    gone = tuple(ws.file_name(module) for module, text in texts.items() if text is None)
+    edited = tuple(
+        ws.file_name(module)
+        for module, text in texts.items()
+        if text is not None and text != last[module]
+    )
+    return Status(breaks, edited, gone)
+
+
+def pristine_sources(ws: Workspace) -> dict[str, bytes]:
+    """The text of the library with every applied break taken out; nothing is written."""
+    record, sources = _steady(ws, lambda _record: ws.sources())
+    texts: dict[str, bytes | None] = dict(sources)
+    for item in reversed(record.applied):
+        tangles = _take_out(texts, item)
+        if tangles:
+            raise refusal(ws, tangles, keep_copies=False)
+    return {module: text for module, text in texts.items() if text is not None}
+
+
+# --- one change after the other -----------------------------------------------------------------
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def _steady(ws: Workspace, read: Callable[[Record], T]) -> tuple[Record, T]:
+    """The record and what `read` sees, with no other command in between."""
+    record = load(ws.state)
+    while True:
+        seen = read(record)
+        again = load(ws.state)
+        if again == record:
+            return record, seen
+        record = again
+
+
+def _modules(items: Iterable[Applied]) -> list[str]:
+    return list(dict.fromkeys(change.module for item in items for change in item.changes))
+
+
+def _contents(ws: Workspace, items: Iterable[Applied]) -> dict[str, bytes | None]:
+    return {module: content(ws, module) for module in _modules(items)}
+
+
+def _changes(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> tuple[Change, ...]:
+    return tuple(Change(name, old[name], new[name]) for name in new if new[name] != old[name])
+
+
+def _standing(ws: Workspace, item: Applied, texts: Mapping[str, bytes | None]) -> Standing:
+    places = {place_of(change, texts[change.module]) for change in item.changes}
+    if Place.TANGLED in places:
+        state = State.EDITED
+    elif len(places) > 1:
+        state = State.PARTLY
+    else:
+        state = State.APPLIED if places == {Place.IN} else State.GONE
+    return Standing(item.id, item.when, state, tuple(ws.file_name(m) for m in _modules([item])))
+
+
+# --- apply --------------------------------------------------------------------------------------
+
+
+def _without_gone(ws: Workspace, record: Record, ids: Sequence[str]) -> Record:
+    """The record without breaks that are to be applied and that somebody already took out."""
+
+    def gone(item: Applied) -> bool:
+        return item.id in ids and _standing(ws, item, _contents(ws, [item])).state is State.GONE
+
+    return record.settled(tuple(item for item in record.applied if not gone(item)))
+
+
+def _refuse_applied(ws: Workspace, applied: Sequence[Applied], brk: Break) -> None:
+    if brk.id in (item.id for item in applied):
+        raise BreaksError(
+            _("a break that is not applied"),
+            _("%(id)s is applied already") % {"id": brk.id},
+            _("Run `breaks status` to see it, `breaks revert %(id)s` to take it out.")
+            % {"id": brk.id},
+            code=Exit.PRECONDITION,
+        )
+
+
+def _refuse_other_encodings(ws: Workspace, texts: Mapping[str, bytes], brk: Break) -> None:
+    for module in {rewrite.module for rewrite in brk.rewrites} & set(texts):
+        try:
+            texts[module].decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise BreaksError(
+                _("%(file)s in UTF-8") % {"file": ws.file_name(module)},
+                _("byte %(position)d is 0x%(byte)02x, which is not")
+                % {"position": error.start, "byte": error.object[error.start]},
+                _("Save the file as UTF-8, then run the command again."),
+                code=Exit.PRECONDITION,
+            ) from None
+
+
+def _broken(texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break) -> dict[str, bytes]:
+    """The texts with the break in them, provided that every applied break can still leave."""
+    from breaks.rewrite import mutate
+
+    try:
+        changed = dict(mutate(texts, brk))
+    except BreaksError as error:
+        raise _overlap_or(error, texts, applied, brk) from None
+    for item in applied:
+        if not _commute(texts, changed, item, brk):
+            raise _overlap(brk.id, item.id)
+    return changed
+
+
+def _commute(
+    texts: Mapping[str, bytes], changed: Mapping[str, bytes], item: Applied, brk: Break
+) -> bool:
+    """Whether it is the same to take `item` out before or after the break is made."""
+    from breaks.rewrite import mutate
+
+    if not any(changed.get(change.module) != texts.get(change.module) for change in item.changes):
+        return True
+    early: dict[str, bytes | None] = dict(texts)
+    late: dict[str, bytes | None] = dict(changed)
+    if _take_out(early, item) or _take_out(late, item):
+        return False
+    try:
+        return mutate({name: text for name, text in early.items() if text is not None}, brk) == late
+    except BreaksError:
+        return False
+
+
+def _overlap_or(
+    error: BreaksError, texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break
+) -> BreaksError:
+    """The refusal itself, or that it is another applied break that stands in the way."""
+    from breaks.rewrite import mutate
+
+    for item in reversed(applied):
+        without: dict[str, bytes | None] = dict(texts)
+        if _take_out(without, item):
+            continue
+        try:
+            mutate({name: text for name, text in without.items() if text is not None}, brk)
+        except BreaksError:
+            continue
+        return _overlap(brk.id, item.id)
+    return error
+
+
+def _overlap(new: str, old: str) -> BreaksError:
+    return BreaksError(
+        _("%(new)s to change other lines than the breaks that are applied") % {"new": new},
+        _("%(new)s and %(old)s meet in the same lines") % {"new": new, "old": old},
+        _("Run `breaks revert %(old)s` first.") % {"old": old},
+        code=Exit.PRECONDITION,
+    )
+
+
+# --- revert -------------------------------------------------------------------------------------
+
+
+def _wanted(record: Record, ids: Sequence[str]) -> list[Applied]:
+    """The applied breaks with these ids, in order of application; all if none is named."""
+    known = [item.id for item in record.applied]
+    for name in ids:
+        if name not in known:
+            from breaks.command import did_you_mean
+
+            raise BreaksError(
+                _("a break that is applied: %(ids)s") % {"ids": ", ".join(known) or _("none is")},
+                repr(name),
+                did_you_mean(name, known) or _("Run `breaks status` to see what is applied."),
+                code=Exit.PRECONDITION,
+            )
+    return [item for item in record.applied if not ids or item.id in ids]
+
+
+def _take_out(texts: dict[str, bytes | None], item: Applied) -> list[Tangle]:
+    """Takes one break out of the texts; where that is impossible, says so."""
+    tangles = []
+    for change in item.changes:
+        text = texts.get(change.module)
+        found = place_of(change, text)
+        if text is None or found is Place.TANGLED:
+            tangles.append(Tangle(item.id, change, text))
+        elif found is Place.IN:
+            texts[change.module] = take_out(change.before, change.after, text)
+    return tangles
+
+
+def _rebased(applied: Sequence[Applied], gone: Applied) -> list[Applied]:
+    """The other breaks, as if the one that leaves had never been under them."""
+    leaving = {change.module: change for change in gone.changes}
+
+    def without(module: str, text: bytes) -> bytes:
+        change = leaving.get(module)
+        if change is None or place(change.before, change.after, text) is not Place.IN:
+            return text
+        clean = take_out(change.before, change.after, text)
+        return text if clean is None else clean
+
+    def rebased(item: Applied) -> Applied:
+        changes = (
+            Change(c.module, without(c.module, c.before), without(c.module, c.after))
+            for c in item.changes
+        )
+        return Applied(item.id, item.when, tuple(changes))
+
+    return [rebased(item) for item in applied]
