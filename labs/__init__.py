@@ -1,1 +1,1 @@
-"""Labs."""
+"""The curriculum: small programs to break, and the grammar MLP."""

@@ -1,0 +1,421 @@
+"""What runs in a child: it loads a library from text, runs a scenario, and records.  No judgement.
+
+Each section of a recording is sent as soon as it is complete, and each phase is announced before it
+begins: whatever the library does to this process, the parent knows what was reached.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from types import CodeType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from grader import arrays, inputs
+
+Send = Callable[[str, Any], None]
+
+MOST_NODES = 20_000
+
+# The recorder's own references: a library that replaces NumPy's functions does not replace these.
+_array, _stack, _shares_memory = np.array, np.stack, np.shares_memory
+
+
+@lru_cache(maxsize=256)
+def compiled(source: str, name: str) -> CodeType:
+    """The code of a lab's scenarios; compiling executes nothing, so the parent may warm it."""
+    return compile(source, f"<{name}/scenarios.py>", "exec")
+
+
+def run(job: dict[str, Any], send: Send) -> None:
+    """Runs one job; `kind` names the function below."""
+    KINDS[job["kind"]](job, send)
+
+
+# ------------------------------------------------------------------ the library
+
+
+class Phases:
+    """Announces what is about to happen, and remembers it for errors."""
+
+    def __init__(self, send: Send):
+        self.send, self.now = send, ""
+
+    def begin(self, section: str, phase: str) -> None:
+        self.now = phase
+        self.send("phase", f"{section}:{phase}")
+
+
+def load(job: dict[str, Any], send: Send) -> ModuleType | None:
+    """The library of the job, and the proof of which text was executed; None if it would not load.
+
+    An exception while loading is recorded as section `load`.
+    """
+    from breaks.library import load_library
+
+    sources = {name: text.encode() for name, text in job["sources"].items()}
+    before = dict(vars(np))
+    send("phase", "load:load")
+    try:
+        lib = load_library(sources, label=job["label"])
+    except BaseException as error:
+        send("load", {"error": describe(error, "load", job["label"])})
+        return None
+    changed = sorted(k for k, v in vars(np).items() if k in before and before[k] is not v)
+    send("load", {"error": None})
+    send("provenance", provenance(lib, sources, job["label"], changed))
+    return lib
+
+
+def provenance(
+    lib: ModuleType, sources: dict[str, bytes], label: str, changed: list[str]
+) -> dict[str, Any]:
+    """What was executed: the hash of each module's text, and that its functions come from it."""
+    foreign = set()
+    named = [("Tensor." + k, v) for k, v in vars(lib.Tensor).items()] + list(vars(lib).items())
+    for name, value in named:
+        code = getattr(value, "__code__", None)
+        if code is not None and not code.co_filename.startswith(f"<{label}>/"):
+            foreign.add(f"{name} from {code.co_filename}"[:200])
+    return {
+        "sha256": {name: hashlib.sha256(text).hexdigest() for name, text in sources.items()},
+        "file": str(getattr(lib.Tensor.__init__, "__code__", compile("", "?", "exec")).co_filename),
+        "foreign": sorted(foreign)[:10],
+        "real": isinstance(sys.modules.get("minitorch"), ModuleType),
+        "numpy": changed[:20],
+    }
+
+
+def describe(error: BaseException, phase: str, label: str) -> dict[str, Any]:
+    """An exception as data: type, message, and the innermost line of the library."""
+    module, line, function = "", 0, ""
+    trace, frames = error.__traceback__, 0
+    while trace is not None and frames < 5000:
+        file = trace.tb_frame.f_code.co_filename
+        if file.startswith(f"<{label}>/"):
+            module = file.removeprefix(f"<{label}>/").removesuffix(".py").replace("/", ".")
+            line, function = trace.tb_lineno, trace.tb_frame.f_code.co_qualname
+        trace, frames = trace.tb_next, frames + 1
+    try:
+        message = str(error)[:400]
+    except BaseException:
+        message = ""
+    return {
+        "phase": phase,
+        "type": type(error).__name__[:80],
+        "message": message,
+        "module": module.removesuffix(".__init__"),
+        "line": line,
+        "function": function,
+    }
+
+
+# ------------------------------------------------------------------ a scenario
+
+
+class Program:
+    """A scenario on a library: makes fresh inputs and evaluates the expression."""
+
+    def __init__(self, lib: Any, scenario: dict[str, Any], seed: int):
+        self.lib, self.scenario, self.seed = lib, scenario, seed
+        names: dict[str, Any] = {"__name__": "scenarios"}
+        exec(compiled(scenario["source"], scenario["lab"]), names)
+        self.function = names[scenario["function"]]
+
+    def numbers(self, *, wide: bool = False, entries: Any = None) -> dict[str, Any]:
+        """The inputs as arrays, by name; `entries` replaces the scenario's own."""
+        scenario = self.scenario
+        names = (self.seed, scenario["lab"], scenario["name"])
+        return {
+            entry["name"]: inputs.make(entry, *names, wide=wide)
+            for entry in (entries or scenario["inputs"])
+        }
+
+    def arguments(self, numbers: dict[str, Any], rows: Any = None) -> dict[str, Any]:
+        """The inputs as the function gets them: tensors, and plain arrays for integers."""
+        made = {}
+        for entry in self.scenario["inputs"]:
+            array = numbers[entry["name"]]
+            if rows is not None and not is_leaf(entry) and array.ndim:
+                array = array[rows]
+            if entry["dtype"] == "int64":
+                made[entry["name"]] = array.copy()
+            else:
+                made[entry["name"]] = self.lib.Tensor(array, requires_grad=is_leaf(entry))
+        return made
+
+    def leaves(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        return {e["name"]: arguments[e["name"]] for e in self.scenario["inputs"] if is_leaf(e)}
+
+    def evaluate(self, arguments: dict[str, Any]) -> Any:
+        return self.function(self.lib, **arguments)
+
+    def cotangent(self, y: Any) -> Any:
+        """The fixed irregular weights of y."""
+        shape = tuple(int(n) for n in y.shape)
+        return inputs.irregular(shape, self.seed, self.scenario["name"], "cotangent").astype(
+            str(y.dtype)
+        )
+
+    def loss(self, y: Any) -> Any:
+        kind = self.scenario["loss"]
+        if kind == "itself":
+            return y
+        if kind == "weighted":
+            y = y * self.lib.Tensor(self.cotangent(y))
+        return y.sum()
+
+
+def is_leaf(entry: dict[str, Any]) -> bool:
+    return not entry["constant"] and entry["dtype"] != "int64"
+
+
+def record_scenario(job: dict[str, Any], send: Send) -> None:
+    """Every section of a scenario that the job asks for."""
+    lib = load(job, send)
+    if lib is None:
+        return
+    phases = Phases(send)
+    sections: dict[str, Callable[..., dict[str, Any]]] = {
+        "program": record_program,
+        "step": record_step,
+        "ones": record_ones,
+        "irregular": record_irregular,
+        "differences": record_differences,
+        "property": record_property,
+    }
+    for name in job["sections"]:
+        partial: dict[str, Any] = {}
+        try:
+            program = Program(lib, job["scenario"], job["seed"])
+            sections[name](program, partial, lambda phase, n=name: phases.begin(n, phase), job)
+            partial["error"] = None
+        except BaseException as error:
+            partial["error"] = describe(error, phases.now, job["label"])
+        send(name, partial)
+
+
+Begin = Callable[[str], None]
+
+
+def record_program(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
+    """The loss and its graph: every node's value and gradient, and the leaves before and after."""
+    numbers = program.numbers()
+    out["inputs"] = {name: arrays.encode(array) for name, array in numbers.items()}
+    begin("forward")
+    arguments = program.arguments(numbers)
+    leaves = program.leaves(arguments)
+    y = program.evaluate(arguments)
+    loss = program.loss(y)
+    out["y"], out["loss"] = arrays.encode(y.data), arrays.encode(loss.data)
+    out["after"] = {name: arrays.encode(leaf.data) for name, leaf in leaves.items()}
+    nodes = list(graph(loss))
+    names = {id(leaf): name for name, leaf in leaves.items()} | {id(y): "y", id(loss): "loss"}
+    try:
+        begin("backward")
+        for _ in range(program.scenario["backward"]):
+            loss.backward()
+        out["backward"] = True
+    finally:
+        out["grads"] = {name: arrays.encode(leaf.grad) for name, leaf in leaves.items()}
+        out["nodes"] = list(described(nodes, names, job["label"] if job else ""))
+
+
+def graph(root: Any) -> Iterator[Any]:
+    """The nodes that `root` was made from, parents first; an order of our own."""
+    seen: set[int] = set()
+    stack = [(root, False)]
+    while stack and len(seen) < MOST_NODES:
+        node, done = stack.pop()
+        if done:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            parents = getattr(node, "_prev", ())
+            stack.extend((p, False) for p in reversed(parents) if id(p) not in seen)
+
+
+def described(nodes: list[Any], names: dict[int, str], label: str) -> Iterator[dict[str, Any]]:
+    index = {id(node): i for i, node in enumerate(nodes)}
+    for i, node in enumerate(nodes):
+        backward = getattr(node, "_backward", None)
+        code = getattr(backward, "__code__", None)
+        cells = getattr(backward, "__closure__", None) or ()
+        held = dict(zip(code.co_freevars, cells, strict=False)) if code else {}
+        parents = [p for p in getattr(node, "_prev", ()) if id(p) in index]
+        file = code.co_filename if code else ""
+        ours = bool(label) and file.startswith(f"<{label}>/")
+        op = str(getattr(node, "_op", ""))
+        yield {
+            "name": names.get(id(node), f"{op or 'constant'}#{i}"),
+            "op": op,
+            "parents": [index[id(p)] for p in parents],
+            "parent_names": [
+                next((name for name, cell in held.items() if cell_is(cell, p)), "") for p in parents
+            ],
+            "module": file.removeprefix(f"<{label}>/").removesuffix(".py").replace("/", ".")
+            if ours
+            else "",
+            "lines": [code.co_firstlineno, last_line(code)] if code and ours else [0, 0],
+            "requires_grad": bool(node.requires_grad),
+            "data": arrays.encode(node.data),
+            "grad": arrays.encode(node.grad),
+        }
+
+
+def cell_is(cell: Any, value: Any) -> bool:
+    try:
+        return cell.cell_contents is value
+    except ValueError:
+        return False
+
+
+def last_line(code: CodeType) -> int:
+    return max((line for _, _, line in code.co_lines() if line), default=code.co_firstlineno)
+
+
+def record_step(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
+    """The leaves trained with `fit`: the losses, and where the parameters end."""
+    fit = program.scenario["fit"]
+    begin("step")
+    numbers = program.numbers()
+    parameters = program.leaves(program.arguments(numbers))
+    others = [e["name"] for e in program.scenario["inputs"] if not is_leaf(e)]
+    rows = max((len(numbers[name]) for name in others if numbers[name].ndim), default=1)
+    batch = [list(part) for part in np.array_split(np.arange(rows), fit["micro_batches"])]
+    whole = fit["micro_batches"] == 1
+
+    def loss(part: Any) -> Any:
+        arguments = program.arguments(numbers, None if whole else part) | parameters
+        return program.loss(program.evaluate(arguments))
+
+    optimizer = program.lib.SGD(
+        list(parameters.values()),
+        lr=fit["lr"],
+        momentum=fit["momentum"],
+        weight_decay=fit["weight_decay"],
+    )
+    try:
+        losses = program.lib.fit(loss, [batch] * fit["steps"], optimizer)
+        out["losses"] = arrays.encode(_array(losses, dtype=float))
+    finally:
+        out["data"] = {name: arrays.encode(p.data) for name, p in parameters.items()}
+        out["grads"] = {name: arrays.encode(p.grad) for name, p in parameters.items()}
+
+
+def record_ones(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
+    """The gradients of y.sum(): ones as cotangent, as the notes do it."""
+    begin("forward")
+    arguments = program.arguments(program.numbers())
+    y = program.evaluate(arguments)
+    out["y"] = arrays.encode(y.data)
+    begin("backward")
+    y.sum().backward()
+    out["grads"] = {n: arrays.encode(leaf.grad) for n, leaf in program.leaves(arguments).items()}
+
+
+def record_irregular(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
+    """The gradients of y under an irregular cotangent."""
+    begin("forward")
+    arguments = program.arguments(program.numbers())
+    y = program.evaluate(arguments)
+    out["y"] = arrays.encode(y.data)
+    cotangent = program.cotangent(y)
+    out["cotangent"] = arrays.encode(cotangent)
+    begin("backward")
+    y.backward(cotangent)
+    out["grads"] = {n: arrays.encode(leaf.grad) for n, leaf in program.leaves(arguments).items()}
+
+
+def record_differences(
+    program: Program, out: dict[str, Any], begin: Begin, job: Any = None
+) -> None:
+    """y with each entry of each leaf moved up and down: in float64, from inputs that are fresh."""
+    begin("forward")
+    step = program.scenario["epsilon"]
+    out["step"] = step
+    numbers = program.numbers(wide=True)
+    out["y"] = arrays.encode(program.evaluate(program.arguments(numbers)).data)
+    out["moved"] = {}
+    for entry in program.scenario["inputs"]:
+        if is_leaf(entry):
+            plus, minus = moved(program, numbers, entry["name"], step)
+            out["moved"][entry["name"]] = [arrays.encode(plus), arrays.encode(minus)]
+
+
+def moved(program: Program, numbers: dict[str, Any], name: str, step: float) -> tuple[Any, Any]:
+    """y for every entry of one input moved up, and down: two arrays (entries, *y.shape)."""
+    sides: tuple[list[Any], list[Any]] = ([], [])
+    for i in range(numbers[name].size):
+        for side, direction in zip(sides, (step, -step), strict=True):
+            nudged = {key: array.copy() for key, array in numbers.items()}
+            nudged[name].reshape(-1)[i] += direction
+            side.append(_array(program.evaluate(program.arguments(nudged)).data))
+    if not sides[0]:
+        return np.zeros((0, 1)), np.zeros((0, 1))
+    return _stack(sides[0]), _stack(sides[1])
+
+
+def record_property(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
+    """What Hypothesis finds over the shapes of the scenario's kind."""
+    from grader import property_test
+
+    begin("property")
+    out.update(property_test.search(program, job["assignments"]))
+
+
+# ------------------------------------------------------------------ other jobs
+
+
+def record_valid_shapes(job: dict[str, Any], send: Send) -> None:
+    """Which of the proposed shapes the correct library can evaluate at all."""
+    from grader import property_test
+
+    lib = load(job, send)
+    if lib is not None:
+        program = Program(lib, job["scenario"], job["seed"])
+        send("valid", property_test.valid(program, job["assignments"]))
+
+
+def record_training(job: dict[str, Any], send: Send) -> None:
+    """The grammar MLP in both forms."""
+    from grader import training
+
+    lib = load(job, send)
+    if lib is not None:
+        training.record(lib, job, send, lambda error, phase: describe(error, phase, job["label"]))
+
+
+KINDS: dict[str, Callable[[dict[str, Any], Send], None]] = {
+    "scenario": record_scenario,
+    "valid-shapes": record_valid_shapes,
+    "training": record_training,
+}
+
+
+def main() -> None:
+    """The spawned way: a job on stdin, frames on what was stdout, printing on stderr."""
+    from grader import pool
+
+    head = json.loads(sys.stdin.buffer.read())
+    frames = os.dup(1)
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.dup2(2, 1)
+    os.close(null)
+    pool.fresh_streams()
+    if os.name == "posix":
+        pool.die_with(head["parent"], pool.prctl())
+    limits = pool.Limits(**head["limits"])
+    pool.run_here(run, head["job"], pool.Sender(frames, head["nonce"]), limits)
+
+
+if __name__ == "__main__":
+    main()

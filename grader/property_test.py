@@ -1,0 +1,187 @@
+"""Property tests: the same law on every shape of a scenario's kind.
+
+The kind is read off the inputs: sizes that are equal stay equal, axes of length 1 and missing axes
+stay so, everything else may be 1 … 4.  The law: the shape contract, and the gradient under an
+irregular cotangent is what differences say.  Hypothesis chooses (derandomised, no database); shapes
+are ordered from small to large, so that what it shrinks to is the smallest that reveals the fault.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+SIZES = (1, 2, 3, 4)
+MOST_SHAPES = 24
+MOST_ENTRIES = 32
+MOST_EXAMPLES = 25
+
+Assignment = dict[str, list[int]]  # input → shape
+
+
+def propose(entries: list[dict[str, Any]], vary: bool = True) -> list[Assignment]:
+    """Shapes of the kind of these inputs, smallest first, the scenario's own among them."""
+    own = {entry["name"]: list(entry["shape"]) for entry in entries}
+    symbols = sorted({n for shape in own.values() for n in shape if n > 1})
+    if not vary or not symbols:
+        return [own]
+    found = []
+    for sizes in itertools.product(SIZES, repeat=min(len(symbols), 5)):
+        size = dict(zip(symbols, sizes, strict=False))
+        found.append({k: [size.get(n, n) for n in shape] for k, shape in own.items()})
+    found = [one for one in found if weight(one) <= max(MOST_ENTRIES, 8)]
+    found.sort(key=lambda one: (weight(one), sorted(map(str, one.items()))))
+    step = max(1, len(found) / (MOST_SHAPES - 1))
+    chosen = [found[int(i * step)] for i in range(min(len(found), MOST_SHAPES - 1))]
+    return chosen if own in chosen else [*chosen, own]
+
+
+def weight(assignment: Assignment) -> int:
+    """How many numbers the inputs hold in all."""
+    return sum(math.prod(shape) for shape in assignment.values())
+
+
+def entries_for(entries: list[dict[str, Any]], shapes: Assignment) -> list[dict[str, Any]]:
+    """The inputs with other shapes; integers stay in the range that the shapes allow."""
+    old = {n for e in entries if e["dtype"] != "int64" for n in e["shape"]}
+    renamed = {
+        n: new
+        for e in entries
+        for n, new in zip(e["shape"], shapes[e["name"]], strict=True)
+        if e["dtype"] != "int64"
+    }
+    smallest = min(
+        (n for e in entries if e["dtype"] != "int64" for n in shapes[e["name"]]), default=1
+    )
+    made = []
+    for entry in entries:
+        if shapes[entry["name"]] == list(entry["shape"]):
+            made.append(entry)
+            continue
+        new = {**entry, "shape": shapes[entry["name"]], "values": None}
+        if entry["dtype"] == "int64":
+            follows = entry["values"] is None and entry["high"] in old
+            new["low"] = 0
+            new["high"] = renamed[entry["high"]] if follows else max(1, smallest)
+        elif entry["values"] is not None:
+            new["fill"] = "normal"
+        made.append(new)
+    return made
+
+
+# ------------------------------------------------------------------ in the child
+
+
+def valid(program: Any, assignments: list[Assignment]) -> list[int]:
+    """The assignments for which the correct library gives finite values to differentiate."""
+    import numpy as np
+
+    good = []
+    for i, shapes in enumerate(assignments):
+        try:
+            entries = entries_for(program.scenario["inputs"], shapes)
+            y = program.evaluate(program.arguments(program.numbers(entries=entries)))
+            if y.requires_grad and y.data.size and np.isfinite(y.data).all():
+                good.append(i)
+        except Exception:  # a shape that the expression does not take is not of its kind
+            continue
+    return good
+
+
+def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
+    """What Hypothesis tried, the smallest shapes that break the law, the smallest that do not."""
+    from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+    from hypothesis import strategies as st
+
+    seen: dict[int, tuple[str, str]] = {}
+    tried: list[int] = []
+
+    def law(i: int) -> tuple[str, str]:
+        if i not in seen:
+            seen[i] = check(program, assignments[i])
+        return seen[i]
+
+    @settings(
+        max_examples=MOST_EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+        verbosity=Verbosity.quiet,
+    )
+    @given(st.sampled_from(range(len(assignments))))
+    def holds(i: int) -> None:
+        if i not in tried:
+            tried.append(i)
+        if law(i)[0] == "differs":
+            raise LawBrokenError(law(i)[1])
+
+    try:
+        holds()
+    except LawBrokenError:
+        revealing = next(i for i in range(len(assignments)) if law(i)[0] == "differs")
+        hiding = next((i for i in range(len(assignments)) if law(i)[0] == "agrees"), None)
+    else:
+        revealing = hiding = None
+    return {
+        "tried": [assignments[i] for i in sorted(tried)],
+        "doubtful": [assignments[i] for i in sorted(tried) if seen[i][0] == "doubtful"],
+        "revealing": None if revealing is None else assignments[revealing],
+        "why": "" if revealing is None else seen[revealing][1],
+        "hiding": None if hiding is None else assignments[hiding],
+    }
+
+
+class LawBrokenError(Exception):
+    """A shape on which the gradient is not the derivative."""
+
+
+def check(program: Any, shapes: Assignment) -> tuple[str, str]:
+    """("agrees" | "doubtful" | "differs", why) for one assignment of shapes."""
+    entries = entries_for(program.scenario["inputs"], shapes)
+    try:
+        return law_holds(program, entries)
+    except BaseException as error:
+        return "differs", f"{type(error).__name__}: {error}"[:300]
+
+
+def law_holds(program: Any, entries: list[dict[str, Any]]) -> tuple[str, str]:
+    """The shape contract, then the gradient of every leaf against differences."""
+    import numpy as np
+
+    from grader import child
+    from grader.compare import Verdict, compare, quotients, shape_text
+
+    numbers = program.numbers(entries=entries)
+    arguments = program.arguments(numbers)
+    y = program.evaluate(arguments)
+    cotangent = program.cotangent(y)
+    y.backward(cotangent)
+    leaves = program.leaves(arguments)
+    for name, leaf in leaves.items():
+        if not isinstance(leaf.grad, np.ndarray):
+            return "differs", f"{name}.grad is {type(leaf.grad).__name__}"
+        if leaf.grad.shape != numbers[name].shape:
+            found, expected = shape_text(leaf.grad.shape), shape_text(numbers[name].shape)
+            return "differs", f"{name}.grad has shape {found} instead of {expected}"
+        if leaf.grad.dtype != numbers[name].dtype:
+            return "differs", f"{name}.grad is {leaf.grad.dtype} instead of {numbers[name].dtype}"
+    wide = program.numbers(entries=entries, wide=True)
+    step, doubtful = program.scenario["epsilon"], ""
+    for name, leaf in leaves.items():
+        plus, minus = child.moved(program, wide, name, step)
+        numeric, noise = quotients(plus, minus, cotangent, step)
+        narrow = leaf.grad.dtype.itemsize < 8
+        rtol = 1e-4 if narrow else 1e-6
+        if narrow:
+            noise = noise + 4e-6 * np.abs(numeric).max(initial=0.0)
+        result = compare(leaf.grad.reshape(-1), numeric, rtol=rtol, noise=noise)
+        if result.verdict is Verdict.DIFFERS:
+            place = [int(i) for i in np.unravel_index(result.at[0], leaf.grad.shape)]
+            return "differs", f"{name}.grad{place} is {result.why}"
+        if result.verdict is not Verdict.AGREES:
+            doubtful = f"{name}: {result.why}"
+    return ("doubtful", doubtful) if doubtful else ("agrees", "")
