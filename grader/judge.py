@@ -247,8 +247,8 @@ def _unscored(facet: Facet, why: Why) -> Facet:
 def _first(said: First | None, seen: Difference) -> Iterable[Facet]:
     """Phase and mode always; a detail where there is one to be seen."""
     facets = [
-        _compare("phase", said and said.phase.value, seen.phase.value, PHASE),
-        _compare("mode", said and said.mode.value, seen.mode.value, MODE),
+        _compare("phase", said.phase.value if said else "", seen.phase.value, PHASE),
+        _compare("mode", said.mode.value if said else "", seen.mode.value, MODE),
     ]
     if seen.mode is not Mode.UNAFFECTED:
         facets += _details(said, seen)
@@ -259,14 +259,14 @@ def _first(said: First | None, seen: Difference) -> Iterable[Facet]:
 
 def _details(said: First | None, seen: Difference) -> Iterable[Facet]:
     if seen.tensor:
-        yield _compare("tensor", said and said.tensor, seen.tensor, DETAIL)
+        yield _compare("tensor", said.tensor if said else "", seen.tensor, DETAIL)
     if seen.mode is Mode.WRONG_SHAPE and seen.shape is not None:
         shape = said.shape if said else None
         yield _compare(
             "shape", None if shape is None else shape_text(shape), shape_text(seen.shape), DETAIL
         )
     if seen.mode is Mode.WRONG_DTYPE and seen.dtype:
-        yield _compare("dtype", said and said.dtype, seen.dtype, DETAIL)
+        yield _compare("dtype", said.dtype if said else "", seen.dtype, DETAIL)
     if seen.mode is Mode.WRONG_VALUES and seen.pattern not in (None, Pattern.OTHER):
         yield _values(said, seen)
 
