@@ -163,6 +163,20 @@ class Cli(Helped, click.Group):
         kwargs.setdefault("invoke_without_command", True)
         super().__init__(*args, add_help_option=False, **kwargs)
         self.examples = tuple(examples)
+        self.before: Callable[[], object] = lambda: None  # runs first, whatever the command
+
+    def root(self, function: Callable[[], Reply]) -> Callable[[], Reply]:
+        """Decorates what answers when no command is named."""
+        self.callback = self._started(function)
+        return function
+
+    def _started(self, function: Callable[[], Reply]) -> Callable[[], Reply | None]:
+        def start() -> Reply | None:
+            self.before()
+            bare = click.get_current_context().invoked_subcommand is None
+            return function() if bare else None
+
+        return start
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order of a learner's day, not of the alphabet
@@ -271,13 +285,24 @@ def _complain(name: str, error: BreaksError) -> int:
         terminal.write(json.dumps(document, indent=2, ensure_ascii=True))
     else:
         head = terminal.style(f"{name}:", "bad", stream=sys.stderr)
-        terminal.say(wrap(f"{head} {error}", terminal.width(), hanging="  "))
+        terminal.say(wrap(f"{head} {_sentence(error)}", terminal.width(), hanging="  "))
     return int(error.code)
+
+
+def _sentence(error: BreaksError) -> str:
+    """The error for a screen; what takes several lines stands apart from what to do."""
+    if error.code == Exit.INTERRUPTED:
+        return f"{error.found}. {error.todo}"
+    if "\n" not in error.found:
+        return str(error)
+    parts = {"expected": error.expected, "found": error.found}
+    text = _("expected %(expected)s; found %(found)s") % parts
+    return (f"{error.where}: " if error.where else "") + f"{text}\n\n{error.todo}"
 
 
 def _interrupted() -> BreaksError:
     return BreaksError(
-        _("to run to the end"),
+        _("the end of the command"),
         _("interrupted; nothing is left half done"),
         _("Run the same command again when you like."),
         code=Exit.INTERRUPTED,
@@ -287,7 +312,7 @@ def _interrupted() -> BreaksError:
 def _no_access(error: OSError) -> BreaksError:
     place = str(error.filename or "")
     return BreaksError(
-        _("to read and write files"),
+        _("files that can be read and written"),
         f"{error.strerror or error}" + (f": {place}" if place else ""),
         _("Check the space left and the permissions, then run the command again."),
         code=Exit.ENVIRONMENT,
@@ -296,7 +321,7 @@ def _no_access(error: OSError) -> BreaksError:
 
 def _fault_of_ours(error: BaseException) -> BreaksError:
     return BreaksError(
-        _("no surprise here"),
+        _("a command that works"),
         f"{type(error).__name__}: {error}",
         _("This is a fault of the kit: please report it with the output of `breaks doctor`."),
         code=Exit.KIT,
@@ -384,7 +409,10 @@ def _language(line: Sequence[str]) -> str | None:
             chosen = following
         elif word.startswith("--lang="):
             chosen = word.removeprefix("--lang=")
-    return chosen or None
+    if chosen is not None and chosen not in i18n.LANGUAGES:
+        expected = "--lang: " + ", ".join(i18n.LANGUAGES)
+        raise BreaksError(expected, repr(chosen), _("Choose one of them."))
+    return chosen
 
 
 def _reader_left() -> int:

@@ -209,7 +209,7 @@ def _refuse_applied(ws: Workspace, applied: Sequence[Applied], brk: Break) -> No
     if brk.id in (item.id for item in applied):
         raise BreaksError(
             _("a break that is not applied"),
-            _("%(id)s is applied already") % {"id": brk.id},
+            _("that %(id)s is applied already") % {"id": brk.id},
             _("Run `breaks status` to see it, `breaks revert %(id)s` to take it out.")
             % {"id": brk.id},
             code=Exit.PRECONDITION,
@@ -282,8 +282,8 @@ def _overlap_or(
 
 def _overlap(new: str, old: str) -> BreaksError:
     return BreaksError(
-        _("%(new)s to change other lines than the breaks that are applied") % {"new": new},
-        _("%(new)s and %(old)s meet in the same lines") % {"new": new, "old": old},
+        _("breaks that change different lines"),
+        _("that %(new)s and %(old)s meet in the same lines") % {"new": new, "old": old},
         _("Run `breaks revert %(old)s` first.") % {"old": old},
         code=Exit.PRECONDITION,
     )

@@ -32,7 +32,7 @@ def refusal(ws: Workspace, tangles: Sequence[Tangle], *, keep_copies: bool = Tru
     parts = [_shown(ws, tangle, keep_copies) for tangle in tangles]
     return BreaksError(
         _("the lines of %(id)s as it wrote them") % {"id": first},
-        _("they were edited since; nothing was changed") + "\n" + "\n".join(parts),
+        _("that they were edited since; nothing was changed") + "\n" + "\n".join(parts),
         _(
             "Undo your edit of those lines and run `breaks revert %(id)s`; or put the original"
             " lines back yourself and run it; or keep the file as it is and run"

@@ -106,7 +106,7 @@ def _undo(ws: Workspace, error: BaseException, replaced: list[Change]) -> None:
         left = _("the next command in this workspace will put everything back")
     if isinstance(error, OSError):
         raise BreaksError(
-            _("to write files in this workspace"),
+            _("a workspace that can be written"),
             f"{error.strerror or error}; {left}",
             _("Check the space left and the permissions, then run the command again."),
             code=Exit.ENVIRONMENT,

@@ -148,8 +148,8 @@ class Workspace:
         for place in (path, path.parent) if path != self.root else (path,):
             if not (place.stat().st_mode & stat.S_IWUSR and os.access(place, os.W_OK)):
                 raise BreaksError(
-                    _("%(path)s can be written") % {"path": self.name(place)},
-                    _("it is read-only (mode %(mode)o)")
+                    _("%(path)s, writable") % {"path": self.name(place)},
+                    _("that it is read-only (mode %(mode)o)")
                     % {"mode": stat.S_IMODE(place.stat().st_mode)},
                     _("Allow writing (chmod u+w %(path)s), then run the command again.")
                     % {"path": place},

@@ -1,0 +1,107 @@
+"""The first screen: where you are, and the one thing to do next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from breaks import __version__, console, i18n, journal
+from breaks.create import lab_folders
+from breaks.errors import BreaksError
+from breaks.workspace import Workspace
+
+_ = i18n.gettext
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the first screen tells."""
+
+    workspace: str | None
+    library: str  # shipped | edited | unreadable | none
+    applied: tuple[str, ...]
+    labs: tuple[str, ...]
+    checked: tuple[str, ...]
+
+    @property
+    def following(self) -> str:
+        """The next command."""
+        if self.workspace is None:
+            return "breaks init my-lab"
+        if self.applied:
+            return "breaks revert"
+        left = [lab for lab in self.labs if lab not in self.checked]
+        return f"grader predict {left[0]}" if left else "grader progress"
+
+    def as_json(self) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "workspace": self.workspace,
+            "library": self.library,
+            "applied": list(self.applied),
+            "labs": list(self.labs),
+            "checked": list(self.checked),
+            "next": self.following,
+        }
+
+
+def look(ws: Workspace | None) -> Look:
+    """The state of a workspace, or of being in none."""
+    labs = tuple(sorted({folder.name.split("_")[0] for folder in lab_folders()}))
+    if ws is None:
+        return Look(None, "none", (), labs, ())
+    applied = journal.status(ws).applied
+    return Look(str(ws.root), _library(ws), applied, labs, _checked(ws))
+
+
+def _library(ws: Workspace) -> str:
+    """Whether the library, its breaks taken out, is the one that ships."""
+    from breaks.library import shipped_sources
+
+    try:
+        mine = journal.pristine_sources(ws)
+    except BreaksError:
+        return "unreadable"
+    place = ws.path_of("minitorch")
+    if any(folder.is_relative_to(ws.root) for folder in lab_folders()):
+        return "clone"  # the shipped one is this very copy
+    return "shipped" if mine == shipped_sources() and place.exists() else "edited"
+
+
+def _checked(ws: Workspace) -> tuple[str, ...]:
+    """The labs of which some prediction has been checked."""
+    try:
+        lines = (ws.state / "progress.jsonl").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        return ()
+    found = set()
+    for line in lines:
+        try:
+            event = json.loads(line)
+            if event["kind"] == "checked":
+                found.add(str(event["lab"]).split(".")[0])
+        except (ValueError, KeyError, TypeError):
+            continue
+    return tuple(sorted(found))
+
+
+def screen(state: Look) -> str:
+    """The first screen, four short lines."""
+    words = {
+        "shipped": _("minitorch, as shipped"),
+        "clone": _("minitorch, of this clone"),
+        "edited": _("minitorch, with edits of yours"),
+        "unreadable": _("minitorch, edited where it is broken"),
+        "none": _("no workspace here"),
+    }
+    head = console.style(f"breaklabs {__version__}", "title")
+    done = _("%(done)d of %(all)d checked") % {"done": len(state.checked), "all": len(state.labs)}
+    applied = " ".join(state.applied) or _("none")
+    rows = [
+        [_("library"), words[state.library]],
+        [_("applied"), console.style(applied, "bad") if state.applied else applied],
+        [_("labs"), done],
+        [_("next"), console.style(state.following, "command")],
+    ]
+    return head + "   " + _("learn autograd by breaking it") + "\n" + console.table(rows)

@@ -1,0 +1,166 @@
+"""What `breaks` prints for people: each screen a function from data to at most 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from textwrap import dedent
+
+from breaks import console, i18n
+from breaks.difference import Site
+from breaks.doctor import Finding, Health
+from breaks.journal import Outcome, Recovery, State, Status
+from breaks.model import Break
+
+_ = i18n.gettext
+
+
+def state_word(state: State) -> str:
+    """A state in the language of the reader."""
+    return {
+        State.APPLIED: _("applied"),
+        State.EDITED: _("edited since"),
+        State.PARTLY: _("only in some of its files"),
+        State.GONE: _("not in the files any more"),
+    }[state]
+
+
+def listing(breaks: Iterable[Break], applied: Sequence[str]) -> str:
+    """One line per break, by family; a sign and a word for those that are applied."""
+    rows = []
+    for brk in sorted(breaks, key=lambda brk: (brk.family.value, brk.id)):
+        mark = console.style(console.glyphs.yes, "bad") if brk.id in applied else ""
+        rows.append([mark, brk.id, brk.family.value, i18n.pick(brk.title)])
+    if not any(row[0] for row in rows):
+        rows = [row[1:] for row in rows]
+        return console.table(rows, [_("break"), _("family"), _("what goes wrong")])
+    text = console.table(rows, ["", _("break"), _("family"), _("what goes wrong")])
+    return text + "\n\n" + console.glyphs.yes + " " + _("applied in this workspace")
+
+
+def change(found: Sequence[Site]) -> str:
+    """The changed lines, without their common indentation so that they fit a screen."""
+    blocks = []
+    for site in found:
+        lines = dedent("\n".join([*site.removed, *site.added])).split("\n")
+        gone, come = lines[: len(site.removed)], lines[len(site.removed) :]
+        place = console.style(f"{site.file}:{site.line}", "place")
+        blocks.append(f"  {place}")
+        blocks += [console.style(f"  - {line}", "removed") for line in gone]
+        blocks += [console.style(f"  + {line}", "added") for line in come if site.added]
+    return "\n".join(blocks)
+
+
+def coloured(diff: str) -> str:
+    """A unified difference in colours, where colours are wanted."""
+    roles = {"@": "place", "+": "added", "-": "removed"}
+    lines = []
+    for line in diff.rstrip("\n").split("\n"):
+        if line.startswith(("---", "+++")):
+            lines.append(console.style(line, "title"))
+        else:
+            role = roles.get(line[:1])
+            lines.append(console.style(line, role) if role else line)
+    return "\n".join(lines)
+
+
+def card(brk: Break, found: Sequence[Site] | None, problem: str, *, rungs: int) -> str:
+    """A break as a learner may see it before predicting: no misconception, no lesson."""
+    width = console.width()
+    head = console.style(brk.id, "title") + "  " + brk.family.value
+    parts = [head + "\n" + console.wrap(i18n.pick(brk.title), width)]
+    if found is None:
+        parts.append(console.wrap(_("It does not fit the library as it is now:"), width))
+        parts.append(console.wrap(problem, width, indent="  "))
+    else:
+        parts.append(change(found))
+    if brk.provenance:
+        lines = []
+        for report in brk.provenance:
+            note = f"{report.library}: {report.note}" if report.note else report.library
+            lines += [console.wrap(note, width, indent="  ", hanging="    "), f"    {report.url}"]
+        parts.append(_("Where it happened for real") + "\n" + "\n".join(lines))
+    if rungs:
+        parts.append(ladder(brk, rungs))
+    return "\n\n".join(parts)
+
+
+def ladder(brk: Break, rungs: int) -> str:
+    """The first hints, and how to get the next one."""
+    lines = []
+    for number, hint in enumerate(brk.hints[:rungs], 1):
+        label = _("hint %(number)d of %(all)d") % {"number": number, "all": len(brk.hints)}
+        lines.append(console.style(label, "dim"))
+        lines.append(console.wrap(i18n.pick(hint), console.width(), indent="  "))
+    if rungs < len(brk.hints):
+        command = f"breaks show {brk.id} --hint {rungs + 1}"
+        lines.append(_("next  %(command)s") % {"command": command})
+    return "\n".join(lines)
+
+
+def applied_now(ids: Sequence[str], found: Sequence[Site]) -> str:
+    """What `apply` did and what can be done now."""
+    head = _("applied") + "  " + console.style(" ".join(ids), "strong")
+    after = [
+        _("The library in this folder is broken now. Use it, test it, read it;"),
+        _("`breaks revert` puts it back, and keeps what you edited meanwhile."),
+    ]
+    return "\n".join([head, change(found), "", *after])
+
+
+def reverted(ids: Sequence[str], left: Sequence[str]) -> str:
+    """What `revert` did and what is still applied."""
+    if not ids:
+        return _("Nothing is applied: there is nothing to revert.")
+    head = _("reverted") + "  " + " ".join(ids)
+    rest = " ".join(left) or _("none")
+    return head + "\n" + _("applied") + "   " + rest
+
+
+def standing(status: Status) -> str:
+    """What is applied, and what else differs from what was recorded."""
+    if not status.breaks:
+        return _("applied  none")
+    rows = [[item.id, state_word(item.state), "\n".join(item.files)] for item in status.breaks]
+    parts = [console.table(rows, [_("break"), _("state"), _("files")])]
+    if status.edited:
+        files = ", ".join(status.edited)
+        text = _("Edited since by somebody: %(files)s. `breaks revert` keeps those edits.")
+        parts.append(console.wrap(text % {"files": files}, console.width()))
+    if status.missing:
+        text = _("Gone, or no files any more: %(files)s")
+        parts.append(console.wrap(text % {"files": ", ".join(status.missing)}, console.width()))
+    parts.append(_("next  %(command)s") % {"command": "breaks revert"})
+    return "\n\n".join(parts)
+
+
+def recovered(recovery: Recovery) -> str:
+    """What had been left by a stopped command, and what became of it."""
+    command = f"breaks {recovery.action} {' '.join(recovery.ids)}"
+    said = {
+        Outcome.UNDONE: _("it was undone, and the files are as before it"),
+        Outcome.FINISHED: _("it was finished, and the files are as it meant them"),
+        Outcome.KEPT: _("the files were edited since and stay as they are; see `breaks status`"),
+    }[recovery.outcome]
+    text = _("Found a stopped `%(command)s`: %(said)s.")
+    return console.wrap(text % {"command": command, "said": said}, console.width())
+
+
+def examination(findings: Sequence[Finding]) -> str:
+    """The page of `breaks doctor`: every part, then what to do."""
+    words = {Health.GOOD: _("good"), Health.NOTE: _("note"), Health.BAD: _("BAD")}
+    roles = {Health.GOOD: "good", Health.NOTE: "warn", Health.BAD: "bad"}
+    rows = [
+        [console.style(words[item.health], roles[item.health]), item.part, item.seen]
+        for item in findings
+    ]
+    parts = [console.table(rows, ["", _("part"), _("seen")])]
+    todo = [[item.part, item.todo] for item in findings if item.todo]
+    if todo:
+        parts.append(console.table(todo, ["", _("what to do")]))
+    bad = sum(item.health is Health.BAD for item in findings)
+    if bad:
+        text = i18n.ngettext("%(n)d part must be put right.", "%(n)d parts must be put right.", bad)
+        parts.append(text % {"n": bad})
+    else:
+        parts.append(_("Nothing is wrong."))
+    return "\n\n".join(parts)
