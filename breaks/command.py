@@ -404,7 +404,7 @@ def _before_dashes(line: Sequence[str]) -> list[str]:
 def _language(line: Sequence[str]) -> str | None:
     """The last --lang of the line, so that help and errors speak it too."""
     chosen, words = None, _before_dashes(line)
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         if word == "--lang":
             chosen = following
         elif word.startswith("--lang="):
