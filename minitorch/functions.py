@@ -53,7 +53,7 @@ def cross_entropy(logits, targets, reduction="mean"):
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "sum" or "none"; found {reduction!r}')
     n = t.size or 1
-    picked = (*np.indices(t.shape, sparse=True), t)  # the place of each target in the logits
+    picked = (np.arange(t.size), t) if t.ndim else (t,)  # the place of each target in the logits
     e = z.data - z.data.max(axis=-1, keepdims=True, initial=-math.inf)
     losses = -e[picked]
     np.exp(e, out=e)
