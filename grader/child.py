@@ -181,8 +181,10 @@ def record_scenario(job: dict[str, Any], send: Send) -> None:
     lib = load(job, send)
     if lib is None:
         return
+    if job["choose"]:
+        choose_shapes(lib, job, send)
     phases = Phases(send)
-    sections: dict[str, Callable[..., dict[str, Any]]] = {
+    sections: dict[str, Callable[..., None]] = {
         "program": record_program,
         "step": record_step,
         "ones": record_ones,
@@ -374,14 +376,16 @@ def record_property(program: Program, out: dict[str, Any], begin: Begin, job: An
 # ------------------------------------------------------------------ other jobs
 
 
-def record_valid_shapes(job: dict[str, Any], send: Send) -> None:
-    """Which of the proposed shapes the correct library can evaluate at all."""
+def choose_shapes(lib: Any, job: dict[str, Any], send: Send) -> None:
+    """The correct library says which shapes are of the scenario's kind; the broken one is told."""
     from grader import property_test
 
-    lib = load(job, send)
-    if lib is not None:
-        program = Program(lib, job["scenario"], job["seed"])
-        send("valid", property_test.valid(program, job["assignments"]))
+    send("phase", "valid:forward")
+    program = Program(lib, job["scenario"], job["seed"])
+    proposed = property_test.propose(job["scenario"]["inputs"], job["vary"])
+    chosen = property_test.valid(program, proposed)
+    job["assignments"] = [proposed[i] for i in chosen] or proposed[-1:]
+    send("valid", {"error": None, "shapes": job["assignments"]})
 
 
 def record_training(job: dict[str, Any], send: Send) -> None:
@@ -395,7 +399,6 @@ def record_training(job: dict[str, Any], send: Send) -> None:
 
 KINDS: dict[str, Callable[[dict[str, Any], Send], None]] = {
     "scenario": record_scenario,
-    "valid-shapes": record_valid_shapes,
     "training": record_training,
 }
 

@@ -66,7 +66,7 @@ class End(StrEnum):
 class Report:
     """What came back from one job."""
 
-    frames: list[tuple[str, Any]] = field(default_factory=list)  # (kind, value), in order
+    frames: list[tuple[str, Any]] = field(default_factory=list)  # (kind, value)
     end: End = End.EXIT
     status: int = 0  # exit code, or the signal's number
     output: str = ""

@@ -89,6 +89,16 @@ def valid(program: Any, assignments: list[Assignment]) -> list[int]:
     return good
 
 
+def warm() -> None:
+    """Loads Hypothesis and lets it do what it does once per process."""
+    from hypothesis import given, settings
+    from hypothesis import strategies as st
+
+    settings(max_examples=1, derandomize=True, database=None)(
+        given(st.sampled_from(range(2)))(lambda i: None)
+    )()
+
+
 def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
     """What Hypothesis tried, the smallest shapes that break the law, the smallest that do not."""
     from hypothesis import HealthCheck, Phase, Verbosity, given, settings
@@ -119,13 +129,13 @@ def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
         if law(i)[0] == "differs":
             raise LawBrokenError(law(i)[1])
 
+    revealing: int | None = None
+    hiding: int | None = None
     try:
         holds()
     except LawBrokenError:
         revealing = next(i for i in range(len(assignments)) if law(i)[0] == "differs")
         hiding = next((i for i in range(len(assignments)) if law(i)[0] == "agrees"), None)
-    else:
-        revealing = hiding = None
     return {
         "tried": [assignments[i] for i in sorted(tried)],
         "doubtful": [assignments[i] for i in sorted(tried) if seen[i][0] == "doubtful"],

@@ -302,8 +302,8 @@ class TrainingRun:
     floor: float  # the conditional entropy of label given input
     distance: float | None  # last - floor
     accuracy: float | None  # on the validation cells
-    error: str = ""
-    seconds: float = 0.0
+    error: str = ""  # what stopped the training
+    validation: str = ""  # what stopped the validation, after a training that came to its end
 
     def to_json(self) -> Json:
         return {
@@ -317,7 +317,7 @@ class TrainingRun:
             "distance": self.distance,
             "accuracy": self.accuracy,
             "error": self.error,
-            "seconds": self.seconds,
+            "validation": self.validation,
         }
 
     @classmethod

@@ -1,8 +1,8 @@
-"""Torch float64 behind minitorch's public names: the reference that shares no code with the subject.
+"""Torch float64 behind minitorch's public names: a reference that shares no code with the subject.
 
 What torch says of a scenario does not depend on the break.  It is asked once, in a process of its
-own, and kept: recorded references ship with the labs, and are derived again with `--live` and by the
-tests.  torch is imported in that process only.
+own, and kept: recorded references ship with the labs, and are derived again with `--live` and by
+the tests.  torch is imported in that process only.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
+from labs.numbers import SEED
 
 INSTALL = "pip install 'breaklabs[torch]'"
-SEED = 7
-
 
 # ------------------------------------------------------------------ in torch's process
 
@@ -305,7 +304,7 @@ def derive_apart(scenarios: Sequence[dict[str, Any]], seed: int = SEED) -> dict[
 
 
 def to_text(value: Any) -> Any:
-    """Sections with arrays as lists of numbers, so that a reference file can be read and reviewed."""
+    """Sections with arrays as lists of numbers: a reference file can be read and reviewed."""
     from grader.arrays import decode
 
     if isinstance(value, Mapping) and "dtype" in value and "data" in value:

@@ -43,7 +43,7 @@ def train(lib: Any, form: Form, seed: int, describe: Callable[..., Json]) -> Jso
     cells, held_out = grammar.split()
     curve: list[float] = []
     now = Phase.FORWARD
-    out: Json = {"error": None, "accuracy": None}
+    out: Json = {"error": None, "accuracy": None, "validation": None}
 
     def loss(part: tuple[Any, ...]) -> Any:
         nonlocal now
@@ -70,9 +70,13 @@ def train(lib: Any, form: Form, seed: int, describe: Callable[..., Json]) -> Jso
         lib.fit(loss, [pieces] * STEPS[form], optimizer)
         now = Phase.FORWARD
         curve.append(float(model.loss(cells).data))
-        out["accuracy"] = model.accuracy(held_out)
     except BaseException as error:
         out["error"] = describe(error, now.value)
+    else:
+        try:
+            out["accuracy"] = model.accuracy(held_out)
+        except BaseException as error:
+            out["validation"] = describe(error, now.value)
     out["losses"] = [value if math.isfinite(value) else None for value in curve]
     return out
 
@@ -100,8 +104,11 @@ def judge(
     else:
         outcome = compare(None if clean is None else clean["losses"], losses)
     distance = None if last is None else last - floor
+    held_out = broken["validation"]
+    validation = f"{held_out['type']}: {held_out['message']}" if held_out else ""
+    accuracy = broken["accuracy"]
     return TrainingRun(
-        form, outcome, phase, losses, first, last, floor, distance, broken["accuracy"], text
+        form, outcome, phase, losses, first, last, floor, distance, accuracy, text, validation
     )
 
 

@@ -14,6 +14,8 @@ from collections import Counter
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from labs.numbers import SEED, uniform
+
 PERSONS = ("first", "second", "third")
 PRONOUNS = ("I", "you", "she")
 TENSES = ("infinitive", "present", "past simple", "past participle", "future")
@@ -103,33 +105,34 @@ class GrammarMLP:
 
     `form="one-hot"`: 23 zeros and ones → 32 → 5.  `form="embedding"`: the verb and the person are
     rows looked up in two tables (indexing), joined, → 32 → 5.  `lib` is any library with
-    minitorch's public names.  Weights come from a frozen generator: they depend on `seed` alone.
+    minitorch's public names.  Weights depend on `seed` alone.
     """
 
-    def __init__(self, lib: ModuleType | Any, form: str = "one-hot", seed: int = 7):
+    def __init__(self, lib: ModuleType | Any, form: str = "one-hot", seed: int = SEED):
         import numpy as np
 
         self.lib, self.form = lib, form
         self._np = np
         self._arrays: dict[tuple[Cell, ...], tuple[Any, Any, Any, Any]] = {}
-        draw = np.random.RandomState(seed).standard_normal
 
-        def weights(rows: int, columns: int) -> Any:
-            return lib.Tensor(draw((rows, columns)) / math.sqrt(rows), requires_grad=True)
+        def weights(name: str, rows: int, columns: int, scale: float) -> Any:
+            numbers = 2 * uniform((rows, columns), "grammar", seed, form, name) - 1
+            return lib.Tensor(scale * math.sqrt(3) * numbers, requires_grad=True)
 
         if form == "one-hot":
             self.tables: list[Any] = []
             width = len(VERBS) + len(PERSONS)
         elif form == "embedding":
             self.tables = [
-                lib.Tensor(draw((len(names), size)), requires_grad=True)
-                for names, size in ((VERBS, 8), (PERSONS, 4))
+                weights("verb", len(VERBS), 8, 1.0),
+                weights("person", len(PERSONS), 4, 1.0),
             ]
             width = 12
         else:
             raise ValueError(f'form must be "one-hot" or "embedding"; found {form!r}')
-        self.w1, self.b1 = weights(width, HIDDEN), lib.Tensor(np.zeros(HIDDEN), requires_grad=True)
-        self.w2, self.b2 = weights(HIDDEN, 5), lib.Tensor(np.zeros(5), requires_grad=True)
+        self.w1 = weights("w1", width, HIDDEN, 1 / math.sqrt(width))
+        self.w2 = weights("w2", HIDDEN, 5, 1 / math.sqrt(HIDDEN))
+        self.b1, self.b2 = (lib.Tensor(np.zeros(n), requires_grad=True) for n in (HIDDEN, 5))
 
     @property
     def parameters(self) -> list[Any]:

@@ -1,0 +1,570 @@
+"""Asks what a break does, and proves that the answer may be believed.
+
+One run observes the correct library once, the sentinel once, and each break in processes of its
+own.  Four proofs are required, and each missing one is an error of the kit (exit 5), never a pass:
+
+control     the detectors are silent on the correct library, but for declared false alarms;
+sentinel    every detector sees a break that raises;
+live        the break changed something that a scenario or the training shows;
+provenance  each child shows which text it executed.
+
+Light to import: NumPy, Hypothesis and torch are loaded only where a question is not in the cache.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from breaks.model import Break
+from grader import cache as kept
+from grader.errors import GraderError
+from grader.recording import (
+    PER_SCENARIO,
+    Answer,
+    Detector,
+    Mode,
+    Observation,
+    Observed,
+    Outcome,
+    Proofs,
+    Result,
+    TrainingObservation,
+)
+from labs.model import Lab, Scenario
+from labs.numbers import SEED
+
+if TYPE_CHECKING:
+    from grader.pool import Report
+    from grader.reading import Reading
+
+Progress = Callable[[int, int, str], None]  # done, of how many, what
+Sources = Mapping[str, bytes]
+
+REFERENCES = Path(__file__).parent.parent / "labs" / "references"
+CLEAN = "clean"
+SENTINEL = "sentinel"
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One break, in scenarios of one lab."""
+
+    lab: str
+    brk: Break
+    scenarios: tuple[Scenario, ...]  # what is asked
+    probes: tuple[Scenario, ...] = ()  # more of the lab, to prove that the break is live
+
+    @property
+    def every(self) -> tuple[Scenario, ...]:
+        named = {one.name: one for one in (*self.scenarios, *self.probes)}
+        return tuple(named.values())
+
+
+def ask(lab: Lab, brk: Break, names: Sequence[str] = ()) -> Question:
+    """The question what a break does in scenarios of a lab (by default, those of the lab's list).
+
+    Raises GraderError (code 2) for a scenario that the lab has not.
+    """
+    if unknown := [name for name in names if name not in lab.scenarios]:
+        known = ", ".join(lab.scenarios)
+        raise GraderError(f"a scenario of {lab.id}", unknown[0], f"Its scenarios: {known}.")
+    own = lab.of(brk.id) if brk.id in lab.breaks else tuple(lab.scenarios.values())
+    wanted = tuple(lab.scenarios[name] for name in names) or own
+    return Question(lab.id, brk, wanted, own)
+
+
+def observe(
+    questions: Sequence[Question],
+    *,
+    sources: Sources | None = None,
+    live: bool = False,
+    use_cache: bool = True,
+    workers: int = 2,
+    state: Path | None = None,
+    progress: Progress | None = None,
+    seed: int = SEED,
+    way: str = "",
+    references: Path = REFERENCES,
+) -> list[Observed]:
+    """The answers, in the order of the questions.
+
+    `sources` is the text of the correct library (by default, the shipped one); `state` is the
+    workspace's folder for the cache.  `live` asks torch again.  Raises GraderError: code 5 for a
+    missing proof, code 4 where torch is asked and missing.
+    """
+    from breaks.library import shipped_sources
+
+    started = time.monotonic()
+    text = dict(sources or shipped_sources())
+    cache = kept.Cache(state / "cache" if state and use_cache else None)
+    keys = [key_of(one, text, seed, references) for one in questions]
+    answers: dict[int, Observed] = {}
+    if not live:
+        for i, key in enumerate(keys):
+            if (found := from_cache(cache.get(key))) is not None:
+                answers[i] = found
+    missing = [i for i in range(len(questions)) if i not in answers]
+    if missing:
+        run = Run(
+            [questions[i] for i in missing],
+            text,
+            live=live,
+            workers=workers,
+            progress=progress,
+            seed=seed,
+            way=way,
+            references=references,
+            cache=cache,
+        )
+        for i, observed in zip(missing, run.answers(), strict=True):
+            answers[i] = replace(observed, seconds=time.monotonic() - started)
+            cache.put(keys[i], answers[i].to_json())
+        cache.trim()
+    return [answers[i] for i in range(len(questions))]
+
+
+def from_cache(data: Any) -> Observed | None:
+    """A kept answer; None for what is none, however it got there."""
+    if data is None:
+        return None
+    try:
+        return replace(Observed.from_json(data), cached=True, seconds=0.0)
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None
+
+
+def key_of(question: Question, sources: Sources, seed: int, references: Path) -> str:
+    """The hash of everything that an answer depends on."""
+    from breaks.library import library_digest
+
+    brk = question.brk
+    rewrites = [
+        [r.module, r.scopes, r.patterns, r.replace, r.matches, dict(r.where)] for r in brk.rewrites
+    ]
+    return kept.key_of(
+        kept.FORMAT,
+        kept.kit_digest(),
+        library_digest(sources),
+        [brk.id, rewrites, brk.equivalent],
+        [question.lab, [one.digest for one in question.scenarios]],
+        [one.digest for one in question.every],
+        sorted({file_digest(references / f"{home(one)}.json") for one in question.every}),
+        kept.versions(),
+        bool(kept.version_of("torch")),
+        seed,
+    )
+
+
+@lru_cache(maxsize=64)
+def file_digest(path: Path) -> str:
+    import hashlib
+
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return "none"
+
+
+def home(scenario: Scenario) -> str:
+    """The lab whose reference file holds a scenario: a variant has a file of its own."""
+    return scenario.lab
+
+
+def as_job(scenario: Scenario) -> dict[str, Any]:
+    """A scenario as a child wants it: plain data."""
+    fit = scenario.fit
+    return {
+        "lab": scenario.lab,
+        "name": scenario.name,
+        "function": scenario.function,
+        "source": scenario.source,
+        "digest": scenario.digest,
+        "loss": scenario.loss.value,
+        "backward": scenario.backward,
+        "epsilon": scenario.epsilon,
+        "fit": None
+        if fit is None
+        else {
+            "lr": fit.lr,
+            "steps": fit.steps,
+            "momentum": fit.momentum,
+            "weight_decay": fit.weight_decay,
+            "micro_batches": fit.micro_batches,
+        },
+        "inputs": [
+            {
+                "name": one.name,
+                "shape": list(one.shape),
+                "dtype": one.dtype,
+                "fill": one.fill.value,
+                "low": one.low,
+                "high": one.high,
+                "constant": one.constant,
+                "values": one.values,
+            }
+            for one in scenario.inputs
+        ],
+    }
+
+
+def job_of(
+    scenario: Scenario, sources: Mapping[str, str], label: str, seed: int, assignments: Any
+) -> dict[str, Any]:
+    """Everything that a child needs to record a scenario."""
+    step = ["step"] if scenario.fit else []
+    return {
+        "kind": "scenario",
+        "sources": sources,
+        "label": label,
+        "scenario": as_job(scenario),
+        "seed": seed,
+        "sections": ["program", *step, "ones", "irregular", "differences", "property"],
+        "assignments": assignments,
+        "choose": assignments is None,
+        "vary": scenario.vary,
+    }
+
+
+def missing_proof(expected: str, found: str, where: str) -> GraderError:
+    todo = "Nothing was scored. This is a fault of the kit or of the break: please report it."
+    return GraderError(expected, found, todo, code=5, where=where)
+
+
+class Run:
+    """Questions that are asked together: what does not depend on the break is done once."""
+
+    def __init__(
+        self,
+        questions: Sequence[Question],
+        sources: Sources,
+        *,
+        live: bool = False,
+        workers: int = 2,
+        progress: Progress | None = None,
+        seed: int = SEED,
+        way: str = "",
+        references: Path = REFERENCES,
+        cache: kept.Cache | None = None,
+    ):
+        from grader import pool
+
+        pool.one_thread()
+        self.questions, self.seed, self.live = list(questions), seed, live
+        self.workers, self.way, self.progress = workers, way, progress
+        self.folder, self.cache = references, cache or kept.Cache(None)
+        self.bytes = dict(sources)
+        self.clean_text = as_text(sources)
+        named = {(s.lab, s.name, s.digest): s for q in self.questions for s in q.every}
+        self.scenarios = list(named.values())
+        self.index = {key: i for i, key in enumerate(named)}
+        self.done, self.total = 0, 0
+
+    # -------------------------------------------------------------- the run
+
+    def answers(self) -> list[Observed]:
+        """Runs everything and judges it."""
+        from grader.reading import Reading
+
+        self.total = len(self.scenarios) + 3 + sum(1 + len(q.every) for q in self.questions)
+        asked = self.ask_torch()  # torch is loading while NumPy already works
+        try:
+            mutants = [self.mutate(one.brk) for one in self.questions]
+            sentinel = self.mutate(sentinel_break())
+            warm(self.scenarios, self.way)
+            first = [job_of(s, self.clean_text, CLEAN, self.seed, None) for s in self.scenarios]
+            first.append(self.training_job(self.clean_text, CLEAN))
+            first.append(job_of(self.scenarios[0], sentinel, SENTINEL, self.seed, None))
+            first.append(self.training_job(sentinel, SENTINEL))
+            reports = self.pooled(first, "the correct library")
+            clean, (trained, blind, untrained) = reports[:-3], reports[-3:]
+            self.clean = [Reading(report) for report in clean]
+            self.clean_training = trained
+            second = []
+            for question, text in zip(self.questions, mutants, strict=True):
+                for scenario in question.every:
+                    shapes = self.clean_reading(scenario).raw("valid").get("shapes")
+                    second.append(job_of(scenario, text, question.brk.id, self.seed, shapes))
+                second.append(self.training_job(text, question.brk.id))
+            broken = self.pooled(second, "the broken library")
+            self.references = self.gather(asked)
+        finally:
+            if asked is not None:
+                asked.stop()
+        control = self.control()
+        seen = self.sentinel(Reading(blind), untrained, sentinel)
+        results, at = [], 0
+        for question, text in zip(self.questions, mutants, strict=True):
+            size = len(question.every)
+            own = broken[at : at + size + 1]
+            at += size + 1
+            results.append(self.judge(question, text, own[:-1], own[-1], control, seen))
+        return results
+
+    def pooled(self, jobs: list[dict[str, Any]], label: str) -> list[Report]:
+        from grader import pool
+
+        def done(index: int, report: Report) -> None:
+            self.done += 1
+            if self.progress:
+                self.progress(self.done, self.total, label)
+
+        return pool.run(jobs, workers=self.workers, way=self.way, on_done=done)
+
+    def mutate(self, brk: Break) -> dict[str, str]:
+        """The text of the broken library, compiled once here (nothing is executed)."""
+        from breaks.rewrite import mutate
+
+        return as_text(mutate(self.bytes, brk))
+
+    def training_job(self, text: Mapping[str, str], label: str) -> dict[str, Any]:
+        return {"kind": "training", "sources": text, "label": label, "seed": self.seed}
+
+    def clean_reading(self, scenario: Scenario) -> Reading:
+        return self.clean[self.index[scenario.lab, scenario.name, scenario.digest]]
+
+    # -------------------------------------------------------------- references
+
+    def ask_torch(self) -> Any:
+        """Torch, started on the scenarios that it must be asked; None if it need not be."""
+        from grader import torch_reference as torch
+
+        self.known: dict[str, tuple[Any, str]] = {}  # digest → sections, torch version
+        installed = kept.version_of("torch")
+        for scenario in self.scenarios:
+            sections, version = torch.read_references(self.folder, home(scenario))
+            if scenario.digest in sections and not self.live:
+                self.known[scenario.digest] = (sections[scenario.digest], version)
+            elif not self.live and installed:
+                found = self.cache.get(self.torch_key(scenario, installed))
+                if found is not None:
+                    self.known[scenario.digest] = (found, installed)
+        wanted = [s for s in self.scenarios if s.digest not in self.known]
+        if not wanted or (not installed and not self.live):
+            return None
+        if not installed:
+            todo = f"Install it ({torch.INSTALL}), or leave out --live."
+            raise GraderError("torch, to ask it live", "it is not installed", todo, code=4)
+        return torch.Asked([as_job(s) for s in wanted], self.seed)
+
+    def torch_key(self, scenario: Scenario, version: str) -> str:
+        return kept.key_of(
+            "torch", kept.FORMAT, kept.kit_digest(), scenario.digest, self.seed, version
+        )
+
+    def gather(self, asked: Any) -> dict[str, Any]:
+        """By digest: torch's reading, or why there is none."""
+        from grader import torch_reference as torch
+        from grader.pool import End, Report
+        from grader.reading import Reading
+
+        if asked is not None:
+            answer = asked.answer()
+            for scenario in self.scenarios:
+                if (sections := answer["scenarios"].get(scenario.digest)) is not None:
+                    self.known[scenario.digest] = (torch.to_text(sections), answer["torch"])
+                    key = self.torch_key(scenario, answer["torch"])
+                    self.cache.put(key, self.known[scenario.digest][0])
+        found: dict[str, Any] = {}
+        for scenario in self.scenarios:
+            if scenario.digest in self.known:
+                frames = list(torch.from_text(self.known[scenario.digest][0]).items())
+                found[scenario.digest] = Reading(Report(frames, End.DONE))
+            else:
+                found[scenario.digest] = (
+                    "torch is not installed, and no reference was recorded for this scenario"
+                )
+        return found
+
+    @property
+    def torch_version(self) -> str:
+        return ", ".join(sorted({version for _, version in self.known.values()}))
+
+    # -------------------------------------------------------------- proofs
+
+    def detect(self, scenario: Scenario, reading: Reading) -> dict[Detector, Result]:
+        from grader.detectors import detect
+
+        reference = self.references[scenario.digest]
+        return {one: detect(one, scenario, reading, reference) for one in PER_SCENARIO}
+
+    def control(self) -> int:
+        """How many answers on the correct library are as they must be: all, or an error."""
+        self.clean_results: list[dict[Detector, Result]] = []
+        answers = 0
+        for scenario, reading in zip(self.scenarios, self.clean, strict=True):
+            where = f"{scenario.lab} {scenario.name}"
+            self.proven(reading, self.clean_text, CLEAN, where)
+            results = self.detect(scenario, reading)
+            for detector, result in results.items():
+                self.as_it_must_be(scenario, detector, result, where)
+            self.clean_results.append(results)
+            answers += len(results)
+        trained = self.trained(None, self.clean_training, "")
+        self.trained_clean = trained
+        for run in trained.runs:
+            learnt = run.first is not None and run.last is not None and run.last < run.first / 2
+            if run.outcome is not Outcome.SAME or run.error or not learnt or run.validation:
+                found = (
+                    run.error or run.validation or f"{run.outcome.value}, {run.first} → {run.last}"
+                )
+                raise missing_proof("a correct library that learns", found, run.form.value)
+        return answers + 1
+
+    def as_it_must_be(
+        self, scenario: Scenario, detector: Detector, result: Result, where: str
+    ) -> None:
+        declared = detector.value in scenario.false_alarms
+        if declared and result.answer is Answer.FIRES:
+            return
+        if not declared and result.answer is Answer.SILENT:
+            return
+        why = str(result.evidence.get("why", ""))
+        if result.answer is Answer.UNAVAILABLE and not declared:
+            no_reference = isinstance(self.references[scenario.digest], str)
+            if detector is Detector.PYTORCH_DIFF and no_reference:
+                return
+            if not any(all(one.shape) for one in scenario.leaves):  # nothing has an entry
+                return
+        must = "a false alarm, as declared" if declared else "silence on the correct library"
+        raise missing_proof(f"{must} from {detector.value}", f"{result.answer.value}: {why}", where)
+
+    def sentinel(self, reading: Reading, training: Report, text: Mapping[str, str]) -> int:
+        """How many detectors see the break that must be seen: all, or an error."""
+        scenario = self.scenarios[0]
+        seen = 0
+        for detector, result in self.detect(scenario, reading).items():
+            unreferenced = isinstance(self.references[scenario.digest], str)
+            if detector is Detector.PYTORCH_DIFF and unreferenced:
+                continue
+            if result.answer is not Answer.FIRES:
+                raise missing_proof(
+                    f"{detector.value} to see the sentinel", result.answer.value, scenario.name
+                )
+            seen += 1
+        if self.trained(self.clean_training, training, SENTINEL).outcome is not Outcome.CRASH:
+            raise missing_proof("training to see the sentinel", "it did not", SENTINEL)
+        return seen + 1
+
+    def proven(
+        self, reading: Reading, text: Mapping[str, str], label: str, where: str
+    ) -> dict[str, str]:
+        """The hashes that the child says it executed, if they are those of the intended text.
+
+        A library that did not load has no functions to show: that it was the intended one follows
+        from the error.
+        """
+        import hashlib
+
+        proof = reading.raw("provenance")
+        if not proof:
+            crash = reading.crash("load")
+            if crash is not None and label != CLEAN:
+                return {}
+            found = crash.text if crash else "no proof"
+            raise missing_proof("a child that shows what it loaded", found, where)
+        wanted = {name: hashlib.sha256(one.encode()).hexdigest() for name, one in text.items()}
+        if proof.get("sha256") != wanted:
+            raise missing_proof("the intended minitorch", "another text was executed", where)
+        if proof.get("foreign") or not str(proof.get("file")).startswith(f"<{label}>/"):
+            found = ", ".join(proof.get("foreign") or [str(proof.get("file"))])
+            raise missing_proof("functions of the intended minitorch", found, where)
+        return wanted
+
+    # -------------------------------------------------------------- judging
+
+    def trained(self, clean: Report | None, report: Report, label: str) -> TrainingObservation:
+        from grader import training
+
+        return training.observe(clean, report, label)
+
+    def judge(
+        self,
+        question: Question,
+        text: Mapping[str, str],
+        reports: list[Report],
+        training: Report,
+        control: int,
+        sentinel: int,
+    ) -> Observed:
+        from grader.difference import changed_lines, first_difference
+        from grader.reading import Reading
+
+        brk, live, proof, observations = question.brk, 0, {}, []
+        for scenario, report in zip(question.every, reports, strict=True):
+            reading, clean = Reading(report), self.clean_reading(scenario)
+            where = f"{brk.id}, {scenario.name}"
+            proof = self.proven(reading, text, brk.id, where) or proof
+            results = self.detect(scenario, reading)
+            difference = first_difference(scenario, clean, reading, self.clean_text, text)
+            one = Observation(
+                scenario.lab, brk.id, scenario.name, difference, results, reading.notes
+            )
+            live += self.noticed(scenario, one)
+            if scenario in question.scenarios:
+                observations.append(one)
+        trained = self.trained(self.clean_training, training, brk.id)
+        live += trained.outcome is not Outcome.SAME
+        self.check_live(brk, live)
+        order = {scenario.name: i for i, scenario in enumerate(question.scenarios)}
+        observations.sort(key=lambda one: order[one.scenario])
+        lines = sum(
+            len(changed_lines(self.clean_text.get(name, ""), one))
+            for name, one in text.items()
+            if one != self.clean_text.get(name)
+        )
+        return Observed(
+            lab=question.lab,
+            break_id=brk.id,
+            observations=tuple(observations),
+            training=trained,
+            clean_training=self.trained_clean,
+            proofs=Proofs(control, sentinel, live, proof, lines),
+            versions={**kept.versions(), "torch": self.torch_version},
+            seed=self.seed,
+            live=self.live,
+        )
+
+    def noticed(self, scenario: Scenario, one: Observation) -> bool:
+        """Whether anything differs from the correct library in this scenario."""
+        clean = self.clean_results[self.index[scenario.lab, scenario.name, scenario.digest]]
+        return one.mode is not Mode.UNAFFECTED or any(
+            one.detectors[name].answer is not result.answer for name, result in clean.items()
+        )
+
+    def check_live(self, brk: Break, live: int) -> None:
+        if not live and not brk.equivalent:
+            raise missing_proof(
+                "a break that changes something", "no scenario and no training shows it", brk.id
+            )
+        if live and brk.equivalent:
+            found = f"{live} probes show it"
+            raise missing_proof("no difference, as the break declares", found, brk.id)
+
+
+def as_text(sources: Sources) -> dict[str, str]:
+    return {name: text.decode("utf-8") for name, text in sources.items()}
+
+
+def sentinel_break() -> Break:
+    """The break that must be seen (grader/sentinel.yaml)."""
+    from breaks.load import load_break
+
+    return load_break(Path(__file__).with_name("sentinel.yaml"))
+
+
+def warm(scenarios: Sequence[Scenario], way: str) -> None:
+    """Imports once, here, what forked children would each import for themselves."""
+    from grader import child, pool, property_test, training  # noqa: F401
+
+    if way == "spawn" or not pool.can_fork():
+        return
+    property_test.warm()
+    for scenario in scenarios:
+        child.compiled(scenario.source, scenario.lab)
+        if "gelu" in scenario.source:
+            import scipy.special  # noqa: F401
