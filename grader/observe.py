@@ -31,6 +31,7 @@ from grader.recording import (
     Observation,
     Observed,
     Outcome,
+    Phase,
     Proofs,
     Result,
     TrainingObservation,
@@ -492,6 +493,7 @@ class Run:
         sentinel: int,
     ) -> Observed:
         from grader.difference import changed_lines, first_difference
+        from grader.graph import graph
         from grader.reading import Reading
 
         brk, live, proof, observations = question.brk, 0, {}, []
@@ -501,8 +503,9 @@ class Run:
             proof = self.proven(reading, text, brk.id, where) or proof
             results = self.detect(scenario, reading)
             difference = first_difference(scenario, clean, reading, self.clean_text, text)
+            nodes = graph(clean, reading) if difference.phase is not Phase.NOWHERE else ()
             one = Observation(
-                scenario.lab, brk.id, scenario.name, difference, results, reading.notes
+                scenario.lab, brk.id, scenario.name, difference, results, reading.notes, nodes
             )
             live += self.noticed(scenario, one)
             if scenario in question.scenarios:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from grader.graph import GraphNode
+
 Json = dict[str, Any]
 
 
@@ -226,6 +228,7 @@ class Observation:
     difference: Difference
     detectors: Mapping[Detector, Result]
     notes: tuple[str, ...] = ()  # "output truncated", "NumPy was changed: …"
+    graph: tuple[GraphNode, ...] = ()  # every gradient, clean beside broken
 
     @property
     def phase(self) -> Phase:
@@ -275,6 +278,7 @@ class Observation:
             "difference": self.difference.to_json(),
             "detectors": {d.value: r.to_json() for d, r in self.detectors.items()},
             "notes": list(self.notes),
+            "graph": [node.to_json() for node in self.graph],
         }
 
     @classmethod
@@ -286,6 +290,7 @@ class Observation:
             Difference.from_json(data["difference"]),
             {Detector(d): Result.from_json(r) for d, r in data["detectors"].items()},
             tuple(data["notes"]),
+            tuple(GraphNode.from_json(node) for node in data["graph"]),
         )
 
 
