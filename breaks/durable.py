@@ -61,17 +61,15 @@ def rename(source: Path, target: Path) -> None:
     """`target` becomes `source` in one instant, also if the power fails."""
     step("rename", target)
     os.replace(source, target)
-    step("fsync", target.parent)
-    _sync_folder(target.parent)
+    with contextlib.suppress(OSError):  # it is done; some systems cannot be made to hurry
+        step("fsync", target.parent)
+        _sync_folder(target.parent)
 
 
 def _sync_folder(path: Path) -> None:
-    if os.name == "nt":  # a folder cannot be opened there
-        return
     handle = os.open(path, os.O_RDONLY)
     try:
-        with contextlib.suppress(OSError):  # some file systems cannot
-            os.fsync(handle)
+        os.fsync(handle)
     finally:
         os.close(handle)
 

@@ -103,7 +103,7 @@ def revert(ws: Workspace, *ids: str | None) -> list[str]:
         tangles: list[Tangle] = []
         for item in reversed(wanted):
             tangles += _take_out(texts, item)
-            applied = _rebased([other for other in applied if other is not item], item)
+            applied = _rebased([other for other in applied if other.id != item.id], item)
         if tangles:
             raise refusal(ws, tangles)
         files = tuple(
