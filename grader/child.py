@@ -99,7 +99,7 @@ def describe(error: BaseException, phase: str, label: str) -> dict[str, Any]:
     while trace is not None and frames < 5000:
         file = trace.tb_frame.f_code.co_filename
         if file.startswith(f"<{label}>/"):
-            module = file.removeprefix(f"<{label}>/").removesuffix(".py").replace("/", ".")
+            module = module_of(file, label)
             line, function = trace.tb_lineno, trace.tb_frame.f_code.co_qualname
         trace, frames = trace.tb_next, frames + 1
     try:
@@ -110,7 +110,7 @@ def describe(error: BaseException, phase: str, label: str) -> dict[str, Any]:
         "phase": phase,
         "type": type(error).__name__[:80],
         "message": message,
-        "module": module.removesuffix(".__init__"),
+        "module": module,
         "line": line,
         "function": function,
     }
@@ -191,6 +191,7 @@ def record_scenario(job: dict[str, Any], send: Send) -> None:
         "irregular": record_irregular,
         "differences": record_differences,
         "property": record_property,
+        "lines": record_lines,
     }
     for name in job["sections"]:
         partial: dict[str, Any] = {}
@@ -262,9 +263,7 @@ def described(nodes: list[Any], names: dict[int, str], label: str) -> Iterator[d
             "parent_names": [
                 next((name for name, cell in held.items() if cell_is(cell, p)), "") for p in parents
             ],
-            "module": file.removeprefix(f"<{label}>/").removesuffix(".py").replace("/", ".")
-            if ours
-            else "",
+            "module": module_of(file, label) if ours else "",
             "lines": [code.co_firstlineno, last_line(code)] if code and ours else [0, 0],
             "requires_grad": bool(node.requires_grad),
             "data": arrays.encode(node.data),
@@ -373,6 +372,44 @@ def record_property(program: Program, out: dict[str, Any], begin: Begin, job: An
     out.update(property_test.search(program, job["assignments"]))
 
 
+def record_lines(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
+    """Which lines of the library the program executes; an error of the program does not matter."""
+    begin("lines")
+    label = job["label"]
+    found: dict[str, set[int]] = {}
+
+    def trace(frame: Any, event: str, arg: Any) -> Any:
+        file = frame.f_code.co_filename
+        if not file.startswith(f"<{label}>/"):
+            return None
+        lines = found.setdefault(module_of(file, label), set())
+        lines.add(frame.f_lineno)
+
+        def line(frame: Any, event: str, arg: Any) -> Any:
+            lines.add(frame.f_lineno)
+            return line
+
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        record_program(program, {}, lambda phase: None, job)
+        if program.scenario["fit"]:
+            record_step(program, {}, lambda phase: None, job)
+    except BaseException as error:
+        out["stopped"] = type(error).__name__[:80]
+    finally:
+        sys.settrace(before)
+    out["executed"] = {module: sorted(lines) for module, lines in found.items()}
+
+
+def module_of(file: str, label: str) -> str:
+    """The dotted module of a file name that load_library gave."""
+    path = file.removeprefix(f"<{label}>/").removesuffix(".py").removesuffix("/__init__")
+    return path.replace("/", ".")
+
+
 # ------------------------------------------------------------------ other jobs
 
 
@@ -388,6 +425,24 @@ def choose_shapes(lib: Any, job: dict[str, Any], send: Send) -> None:
     send("valid", {"error": None, "shapes": job["assignments"]})
 
 
+def record_liveness(job: dict[str, Any], send: Send) -> None:
+    """Only the program and the steps of many scenarios, in one process: a first look."""
+    lib = load(job, send)
+    for scenario in job["scenarios"] if lib is not None else ():
+        label, out = job["label"], {}
+        for name, record in (("program", record_program), ("step", record_step)):
+            if name == "step" and not scenario["fit"]:
+                continue
+            section: dict[str, Any] = {}
+            try:
+                record(Program(lib, scenario, job["seed"]), section, lambda phase: None, job)
+                section["error"] = None
+            except BaseException as error:
+                section["error"] = describe(error, "", label)["type"]
+            out[name] = {k: section.get(k) for k in ("error", "y", "loss", "grads", "data")}
+        send("scenario:" + scenario["name"], out)
+
+
 def record_training(job: dict[str, Any], send: Send) -> None:
     """The grammar MLP in both forms."""
     from grader import training
@@ -400,6 +455,7 @@ def record_training(job: dict[str, Any], send: Send) -> None:
 KINDS: dict[str, Callable[[dict[str, Any], Send], None]] = {
     "scenario": record_scenario,
     "training": record_training,
+    "liveness": record_liveness,
 }
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from grader.arrays import Recorded, decode, short
 from grader.compare import Verdict, compare
 from grader.reading import Crash, Reading
-from grader.recording import UNAFFECTED, Difference, Mode, Origin, Pattern, Phase
+from grader.recording import UNAFFECTED, Difference, Mode, Origin, Pattern, Phase, Reach
 from labs.model import Scenario
 
 Sources = Mapping[str, str]  # module → text
@@ -27,13 +27,35 @@ def first_difference(
     scenario: Scenario, clean: Reading, broken: Reading, before: Sources, after: Sources
 ) -> Difference:
     """What differs first, in the scenario's own loss."""
-    changed = {
+    view = View(scenario, clean, broken, after, all_changed_lines(before, after))
+    return view.forward() or view.backward() or view.step() or UNAFFECTED
+
+
+def all_changed_lines(before: Sources, after: Sources) -> dict[str, frozenset[int]]:
+    """By module, the lines of `after` that are not as in `before`."""
+    return {
         module: changed_lines(before.get(module, ""), text)
         for module, text in after.items()
         if before.get(module) != text
     }
-    view = View(scenario, clean, broken, after, changed)
-    return view.forward() or view.backward() or view.step() or UNAFFECTED
+
+
+def reached(
+    difference: Difference,
+    clean: Reading,
+    broken: Reading,
+    changed: Mapping[str, frozenset[int]],
+) -> Reach:
+    """How far the fault came, judged by what the scenario's own loss shows."""
+    if difference.mode is not Mode.UNAFFECTED:
+        return Reach.PROPAGATED
+    executed = broken.raw("lines").get("executed") or {}
+    if not any(lines & frozenset(executed.get(name, ())) for name, lines in changed.items()):
+        return Reach.UNREACHED
+    for _, ours, theirs in matching(broken.nodes(), clean.nodes()):
+        if differ(ours["data"], theirs["data"]) or differ(ours["grad"], theirs["grad"]):
+            return Reach.NOT_PROPAGATED
+    return Reach.NOT_INFECTED
 
 
 class View:

@@ -224,7 +224,7 @@ def job_of(
         "label": label,
         "scenario": as_job(scenario),
         "seed": seed,
-        "sections": ["program", *step, "ones", "irregular", "differences", "property"],
+        "sections": ["program", *step, "lines", "ones", "irregular", "differences", "property"],
         "assignments": assignments,
         "choose": assignments is None,
         "vary": scenario.vary,
@@ -492,11 +492,12 @@ class Run:
         control: int,
         sentinel: int,
     ) -> Observed:
-        from grader.difference import changed_lines, first_difference
+        from grader.difference import all_changed_lines, first_difference, reached
         from grader.graph import graph
         from grader.reading import Reading
 
         brk, live, proof, observations = question.brk, 0, {}, []
+        changed = all_changed_lines(self.clean_text, text)
         for scenario, report in zip(question.every, reports, strict=True):
             reading, clean = Reading(report), self.clean_reading(scenario)
             where = f"{brk.id}, {scenario.name}"
@@ -504,8 +505,16 @@ class Run:
             results = self.detect(scenario, reading)
             difference = first_difference(scenario, clean, reading, self.clean_text, text)
             nodes = graph(clean, reading) if difference.phase is not Phase.NOWHERE else ()
+            reach = reached(difference, clean, reading, changed)
             one = Observation(
-                scenario.lab, brk.id, scenario.name, difference, results, reading.notes, nodes
+                scenario.lab,
+                brk.id,
+                scenario.name,
+                difference,
+                results,
+                reading.notes,
+                nodes,
+                reach,
             )
             live += self.noticed(scenario, one)
             if scenario in question.scenarios:
@@ -515,18 +524,13 @@ class Run:
         self.check_live(brk, live)
         order = {scenario.name: i for i, scenario in enumerate(question.scenarios)}
         observations.sort(key=lambda one: order[one.scenario])
-        lines = sum(
-            len(changed_lines(self.clean_text.get(name, ""), one))
-            for name, one in text.items()
-            if one != self.clean_text.get(name)
-        )
         return Observed(
             lab=question.lab,
             break_id=brk.id,
             observations=tuple(observations),
             training=trained,
             clean_training=self.trained_clean,
-            proofs=Proofs(control, sentinel, live, proof, lines),
+            proofs=Proofs(control, sentinel, live, proof, sum(map(len, changed.values()))),
             versions={**kept.versions(), "torch": self.torch_version},
             seed=self.seed,
             live=self.live,

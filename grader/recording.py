@@ -85,6 +85,15 @@ class Pattern(StrEnum):
     OTHER = "other"  # none of these
 
 
+class Reach(StrEnum):
+    """How far the fault came in a scenario: why it shows, or why it does not."""
+
+    UNREACHED = "unreached"  # no changed line was executed
+    NOT_INFECTED = "not-infected"  # a changed line was executed, and every value is as it should be
+    NOT_PROPAGATED = "not-propagated"  # a value inside is wrong; what comes out is right
+    PROPAGATED = "propagated"  # what comes out is wrong
+
+
 class Form(StrEnum):
     """The two forms of the grammar MLP."""
 
@@ -229,6 +238,7 @@ class Observation:
     detectors: Mapping[Detector, Result]
     notes: tuple[str, ...] = ()  # "output truncated", "NumPy was changed: …"
     graph: tuple[GraphNode, ...] = ()  # every gradient, clean beside broken
+    reach: Reach = Reach.PROPAGATED
 
     @property
     def phase(self) -> Phase:
@@ -279,6 +289,7 @@ class Observation:
             "detectors": {d.value: r.to_json() for d, r in self.detectors.items()},
             "notes": list(self.notes),
             "graph": [node.to_json() for node in self.graph],
+            "reach": self.reach.value,
         }
 
     @classmethod
@@ -291,6 +302,7 @@ class Observation:
             {Detector(d): Result.from_json(r) for d, r in data["detectors"].items()},
             tuple(data["notes"]),
             tuple(GraphNode.from_json(node) for node in data["graph"]),
+            Reach(data["reach"]),
         )
 
 

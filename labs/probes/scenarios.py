@@ -1,0 +1,227 @@
+"""One small program per corner of the library: where a break shows that no lab asks about."""
+
+import numpy as np
+
+
+def broadcast_arithmetic(lib, a, b, c):
+    return (a + b) * c - a / b
+
+
+def reflected_arithmetic(lib, a):
+    return 2.0 - a + 3.0 * a + 1.0 / a + (1.0 + a) - (-a)
+
+
+def constant_first(lib, w, a):
+    return (w - a) * a
+
+
+def elementwise(lib, a):
+    return a.exp() + (a * a).log() + a.tanh()
+
+
+def relu_both_signs(lib, a):
+    return a.relu() * a
+
+
+def relu_at_kink(lib, a):
+    return a.relu()
+
+
+def gelu_exact(lib, a):
+    return a.gelu()
+
+
+def gelu_tanh(lib, a):
+    return a.gelu(approximate="tanh")
+
+
+def gelu_tails(lib, a):
+    return a.gelu()
+
+
+def extreme_tanh(lib, a):
+    return a.tanh()
+
+
+def sum_box(lib, a):
+    return a.sum(axis=1) * a.sum(axis=0).sum()
+
+
+def sum_cube(lib, a):
+    return a.sum(axis=(0, 2), keepdims=True) * a + a.sum(axis=-1, keepdims=True)
+
+
+def mean_box(lib, a):
+    return a.mean(axis=0) * a.mean()
+
+
+def mean_cube(lib, a):
+    return a.mean(axis=(0, -1)) * a.mean(axis=1, keepdims=True).sum()
+
+
+def max_box(lib, a):
+    return a.max(axis=1) * a.max()
+
+
+def max_ties(lib, a):
+    return a.max(axis=1)
+
+
+def reshape_rows(lib, a):
+    return a.reshape(a.shape[::-1]) * a.reshape((-1,)).reshape(a.shape[::-1])
+
+
+def transpose_square(lib, a):
+    return a.transpose() * a
+
+
+def transpose_cycle(lib, a):
+    return a.transpose((1, 2, 0)) * a.transpose((-2, -1, -3))
+
+
+def broadcast_to_both(lib, a):
+    return a.broadcast_to((2, *a.shape[:1], 4)) * a
+
+
+def getitem_repeated(lib, a, rows):
+    return a[rows] * a[rows]
+
+
+def getitem_pairs(lib, a, rows, columns):
+    return a[rows, columns] * 2.0
+
+
+def getitem_boolean(lib, a):
+    return a[np.asarray(a.data) > 0] * 3.0
+
+
+def getitem_slices(lib, a):
+    return a[::2] * a[::-2] + a[..., :1] * a[0, None]
+
+
+def cat_axes(lib, a, b):
+    return lib.cat([a, b, a], axis=-1) * lib.cat([b, b * a, a], axis=1)
+
+
+def cat_uneven(lib, a, b):
+    return lib.cat([a, b], axis=0).tanh()
+
+
+def stack_axes(lib, a, b):
+    return lib.stack([a, b, a], axis=1) * lib.stack([b, a, b], axis=1)
+
+
+def stack_last(lib, a, b):
+    return lib.stack([a, b], axis=-1).exp()
+
+
+def matmul_matrices(lib, a, b):
+    return a @ b
+
+
+def matmul_square(lib, a, b):
+    return a @ b @ a
+
+
+def matmul_vector_right(lib, a, v):
+    return a @ v
+
+
+def matmul_vector_left(lib, v, a):
+    return v @ a
+
+
+def matmul_dot(lib, v, w):
+    return v @ w
+
+
+def matmul_batched(lib, a, b):
+    return a @ b
+
+
+def softmax_last(lib, a):
+    return a.softmax()
+
+
+def softmax_first(lib, a):
+    return a.softmax(axis=0) * a
+
+
+def softmax_extreme(lib, a):
+    return a.softmax()
+
+
+def cross_entropy_mean(lib, z, t):
+    return lib.cross_entropy(z, t)
+
+
+def cross_entropy_sum(lib, z, t):
+    return lib.cross_entropy(z, t, reduction="sum") * 2.0
+
+
+def cross_entropy_none(lib, z, t):
+    return lib.cross_entropy(z, t, reduction="none")
+
+
+def cross_entropy_single(lib, z, t):
+    return lib.cross_entropy(z, t)
+
+
+def cross_entropy_extreme(lib, z, t):
+    return lib.cross_entropy(z, t, reduction="none")
+
+
+def diamond(lib, a):
+    b = a * a
+    return b * b + b
+
+
+def deep_diamond(lib, a):
+    b = a.tanh()
+    c = b * a
+    return (b + c) * (c - a) + b * b
+
+
+def same_twice(lib, a):
+    return a - a * a + a * a - a
+
+
+def backward_twice(lib, a, b):
+    c = a * b
+    return c * c
+
+
+def float32_arithmetic(lib, a, b):
+    return (a + b) * 2.0 - a / b + a.mean(axis=0) + a.max(axis=0)
+
+
+def float32_functions(lib, a):
+    return a.exp() + a.gelu() + a.softmax() + a.tanh() + a[[0, 0, 1]].sum()
+
+
+def float32_loss(lib, z, t):
+    return lib.cross_entropy(z, t)
+
+
+def zero_dims(lib, a, b):
+    return a * b + a
+
+
+def sgd_plain(lib, x, w, b, target):
+    return lib.mse_loss(x @ w + b, target)
+
+
+def sgd_momentum(lib, x, w, target):
+    return lib.mse_loss(x @ w, target)
+
+
+def sgd_decay(lib, x, w, target):
+    return lib.mse_loss(x @ w, target)
+
+
+def sgd_decay_momentum(lib, x, w, target):
+    return lib.mse_loss((x @ w).tanh(), target)
+
+
+def sgd_micro_batches(lib, x, w, target):
+    return lib.mse_loss(x @ w, target)
