@@ -1,1 +1,38 @@
-"""Faults as data."""
+"""breaks: faults as data, and what applies them.
+
+>>> import breaks
+>>> with breaks.broken("skip-unbroadcast") as mt:
+...     a = mt.Tensor([1.0, 2.0, 3.0], requires_grad=True)
+...     (a + mt.Tensor([[1.0] * 3] * 4)).sum().backward()
+>>> a.grad.shape
+(4, 3)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from breaks.model import Break
+
+__version__ = "0.1.0"
+__all__ = ["broken"]
+
+
+@contextmanager
+def broken(what: str | Break) -> Iterator[ModuleType]:
+    """The library under a break, as a module of its own; files and `import minitorch` stay as is.
+
+    `what` is the id of a break that ships, or a Break.  Raises BreaksError for an unknown id, or
+    where the break does not apply.
+    """
+    from breaks.catalog import load_catalog
+    from breaks.library import load_library, shipped_sources
+    from breaks.rewrite import mutate
+
+    brk = load_catalog().get(what) if isinstance(what, str) else what
+    yield load_library(mutate(shipped_sources(), brk), label=brk.id)

@@ -399,7 +399,8 @@ def replacement_bytes(text: Text, site: Site, name: str) -> bytes:
             return new
     raise Refusal(
         Reason.KIND if isinstance(site.nodes[0], ast.expr) else Reason.NOT_PROVEN,
-        _("a replacement that fits where the pattern matches (line %(line)d)") % {"line": site.line},
+        _("a replacement that fits where the pattern matches (line %(line)d)")
+        % {"line": site.line},
         f"{site.rule.replace!r:.80}",
         _("Replace a whole statement by statements, an expression by an expression."),
         name,

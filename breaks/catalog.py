@@ -1,0 +1,101 @@
+"""The catalogue: every break of some folders, by id."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from breaks import i18n
+from breaks.errors import BreaksError
+from breaks.load import break_of, did_you_mean, load_break, read_yaml, validate
+from breaks.model import Break
+
+_ = i18n.gettext
+
+BUILTIN = Path(__file__).with_name("catalog")
+INDEX = BUILTIN / "index.json"  # the same breaks, read and validated once; `make index` writes it
+
+
+class Catalog:
+    """Breaks by id, in the order of ids."""
+
+    def __init__(self, breaks: Iterable[Break]) -> None:
+        self._breaks = {brk.id: brk for brk in sorted(breaks, key=lambda brk: brk.id)}
+
+    def __iter__(self) -> Iterator[Break]:
+        return iter(self._breaks.values())
+
+    def __len__(self) -> int:
+        return len(self._breaks)
+
+    def __contains__(self, break_id: object) -> bool:
+        return break_id in self._breaks
+
+    def ids(self) -> list[str]:
+        return list(self._breaks)
+
+    def get(self, break_id: str) -> Break:
+        """The break of that id.  Raises BreaksError, with the nearest id, where there is none."""
+        if break_id in self._breaks:
+            return self._breaks[break_id]
+        raise BreaksError(
+            _("the id of a break"),
+            break_id,
+            did_you_mean(break_id, self.ids()) or _("`breaks list` lists them."),
+        )
+
+
+def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
+    """The breaks in the `*.yaml` files of the folders.  Raises BreaksError for a bad file or a
+    second break of one id."""
+    found: dict[str, tuple[Break, Path]] = {}
+    for folder in folders:
+        if not folder.is_dir():
+            raise BreaksError(
+                _("a folder of breaks"), str(folder), _("Check the path; `breaks new` makes one.")
+            )
+        index = _index() if folder == BUILTIN else {}
+        for path in sorted(folder.glob("*.yaml")):
+            brk = _indexed(path, index) or load_break(path)
+            if brk.id in found:
+                raise BreaksError(
+                    _("one break of each id"),
+                    _("%(id)s in %(a)s too") % {"id": brk.id, "a": found[brk.id][1]},
+                    _("Rename one of them."),
+                    where=str(path),
+                )
+            found[brk.id] = brk, path
+    return Catalog(brk for brk, _path in found.values())
+
+
+def _index() -> dict[str, Any]:
+    try:
+        return json.loads(INDEX.read_bytes())
+    except (OSError, ValueError):
+        return {}
+
+
+def _indexed(path: Path, index: dict[str, Any]) -> Break | None:
+    """The break of a file that is byte for byte the one which the index was made from."""
+    entry = index.get(path.name)
+    if entry is None or entry["sha256"] != hashlib.sha256(path.read_bytes()).hexdigest():
+        return None
+    return break_of(entry["data"])
+
+
+def build_index() -> str:
+    """The text of the index: every file of the catalogue, validated, with its digest."""
+    index = {}
+    for path in sorted(BUILTIN.glob("*.yaml")):
+        document = read_yaml(path)
+        validate(document, "break")
+        index[path.name] = {
+            "sha256": hashlib.sha256(path.read_bytes()).hexdigest(),
+            "data": document.data,
+        }
+    return json.dumps(index, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
+
+
+if __name__ == "__main__":
+    INDEX.write_text(build_index(), encoding="utf-8")
