@@ -328,7 +328,7 @@ def _names(scope: ast.AST, prefix: str = "") -> Iterator[str]:
 def candidates(
     scope: Scope, wanted: list[ast.stmt], whole: bool
 ) -> Iterator[tuple[list[ast.AST], bool]]:
-    """What a pattern may be compared with: (consecutive statements or one expression, in f-string)."""
+    """What a pattern is compared with: statements in a row or one expression; in an f-string?"""
     if len(wanted) == 1 and isinstance(wanted[0], ast.Expr) and not whole:
         for node, in_f_string in walk(scope):
             if isinstance(node, ast.expr):
