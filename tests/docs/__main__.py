@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.docs.compare import updated
 from tests.docs.page import Page, PageError, pages
-from tests.docs.session import ROOT, same_for, session
+from tests.docs.session import same_for, session
+from tests.tree import ROOT
 
 
 def regenerated(page: Page) -> Page:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from tests.docs.compare import Same, same_line, same_value
 from tests.docs.page import Example, Page
+from tests.tree import ROOT, files
 
-ROOT = Path(__file__).resolve().parents[2]
 LIMIT = 300  # seconds for one example
 PYTHON = Path(__file__).with_name("python_session.py")
 END = "\x1e"  # the record separator: no command prints it
@@ -176,13 +176,10 @@ def workspace(opened: Session) -> None:
 def clone(opened: Session) -> None:
     """A copy of the files of the repository, in a repository of its own."""
     git = ["git", "-c", "user.name=you", "-c", "user.email=you@example.org"]
-    listing = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listing, cwd=ROOT, check=True, capture_output=True, text=True).stdout
-    for name in filter(None, names.split("\0")):
-        if (ROOT / name).is_file():
-            target = opened.folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(ROOT / name, target)
+    for name in files():
+        target = opened.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, target)
     for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "as cloned"]):
         subprocess.run([*git, *command], cwd=opened.folder, env=opened.environment, check=True)
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.docs.page import Page, pages
-from tests.docs.session import ROOT, environment_of
+from tests.docs.session import environment_of
+from tests.tree import ROOT
 
 SPAN = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
@@ -106,8 +107,8 @@ def broken_links(page: Page, root: Path = ROOT) -> list[str]:
         name, _, anchor = link.partition("#")
         if re.match(r"\w+:", link):
             continue
-        target = (root / page.name).parent / name if name else root / page.name
-        text = page.text if not name else target.read_text("utf-8") if target.is_file() else ""
+        target = (root / page.name).parent / name
+        text = target.read_text("utf-8") if name and target.is_file() else page.text
         if not target.exists() or (anchor and anchor not in anchors(text)):
             bad.append(link)
     return bad

@@ -4,7 +4,8 @@ import pytest
 
 from tests.docs.compare import difference, shows
 from tests.docs.page import Page, pages
-from tests.docs.session import ROOT, same_for, session
+from tests.docs.session import same_for, session
+from tests.tree import ROOT
 
 
 def failures(page: Page) -> list[str]:
