@@ -16,7 +16,7 @@ from breaks.drafts import save
 from breaks.errors import BreaksError, Exit
 from breaks.model import Break
 from breaks.peeks import Peek, peeks
-from breaks.record import FILE, Applied, Change, Record, Unfinished, dump, load
+from breaks.record import FILE, Applied, Change, Record, Unfinished, dump, load, version
 from breaks.tangle import Tangle, refusal
 from breaks.transaction import Outcome, Recovery, carry_out, content, place_of, recover, turn
 from breaks.untangle import Place, place, take_out
@@ -160,14 +160,16 @@ def _now() -> str:
 
 
 def _steady(ws: Workspace, read: Callable[[Record], T]) -> tuple[Record, T]:
-    """The record and what `read` sees, with no other command in between."""
-    record = load(ws.state)
+    """The record and what `read` sees, with no other command at work meanwhile."""
     while True:
+        before = version(ws.state)
+        record = load(ws.state)
+        if record.unfinished is not None:
+            recover(ws)  # waits for a command that is at work
+            continue
         seen = read(record)
-        again = load(ws.state)
-        if again == record:
+        if version(ws.state) == before:
             return record, seen
-        record = again
 
 
 def _modules(items: Iterable[Applied]) -> list[str]:

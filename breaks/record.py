@@ -69,6 +69,15 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
+def version(folder: Path) -> tuple[int, int] | None:
+    """Something that is another after every change of the record."""
+    try:
+        info = (folder / FILE).stat()
+    except FileNotFoundError:
+        return None
+    return info.st_ino, info.st_mtime_ns
+
+
 def load(folder: Path) -> Record:
     """The record in a state folder; an empty one where nothing was ever applied."""
     path = folder / FILE

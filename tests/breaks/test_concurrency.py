@@ -1,0 +1,222 @@
+"""Two terminals: commands take turns, and a dead one holds nobody up."""
+
+import errno
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from breaks import durable, journal, lock
+from breaks.errors import BreaksError, Exit
+
+
+def fork(work):
+    process = os.fork()
+    if process == 0:
+        code = 1
+        try:
+            work()
+            code = 0
+        finally:
+            os._exit(code)
+    return process
+
+
+def ended(process):
+    return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def test_many_commands_at_once_leave_what_some_order_would(ws, breaks, tree):
+    before = tree(ws)
+    names = ["minus", "thrice", "two-files"]
+    for _round in range(5):
+        apply = [fork(lambda n=name: journal.apply(ws, breaks[n])) for name in names]
+        assert [0, 0, 0] == [ended(process) for process in apply]
+        assert set(names) == set(journal.status(ws).applied)
+        revert = [fork(lambda n=name: journal.revert(ws, n)) for name in names]
+        assert [0, 0, 0] == [ended(process) for process in revert]
+        assert before == tree(ws)
+
+    assert 15 == len(journal.peeks(ws))
+
+
+def test_a_reader_never_sees_a_break_in_one_file_only(ws, breaks):
+    """Somebody asks for the status all the while: every answer is a whole one."""
+
+    def toggle():
+        for _round in range(20):
+            journal.apply(ws, breaks["two-files"])
+            journal.revert(ws)
+
+    process = fork(toggle)
+    seen = set()
+    while os.waitpid(process, os.WNOHANG) == (0, 0):
+        sources = journal.pristine_sources(ws)
+        seen.add((sources["minitorch.tensor"], sources["minitorch.optim"]))
+
+    assert 1 == len(seen)
+
+
+def hold(path, seconds):
+    with lock.held(path):
+        time.sleep(seconds)
+
+
+def test_the_second_waits_and_is_told_for_whom(tmp_path, capsys):
+    path = tmp_path / "lock"
+    process = fork(lambda: hold(path, 1.0))
+    while not (path.exists() and path.read_text()):
+        time.sleep(0.01)
+    began = time.monotonic()
+    with lock.held(path):
+        waited = time.monotonic() - began
+
+    assert waited > 0.5
+    assert f"process {process}" in capsys.readouterr().err
+    assert 0 == ended(process)
+
+
+def test_a_short_wait_is_silent(tmp_path, capsys):
+    path = tmp_path / "lock"
+    process = fork(lambda: hold(path, 0.1))
+    while not (path.exists() and path.read_text()):
+        time.sleep(0.005)
+    with lock.held(path):
+        pass
+
+    assert "" == capsys.readouterr().err
+    assert 0 == ended(process)
+
+
+@pytest.mark.parametrize("held", [lock.held, lock.held_by_number], ids=["system", "number"])
+def test_after_a_while_the_second_gives_up_and_says_what_to_do(tmp_path, held):
+    path = tmp_path / "lock"
+    with (
+        held(path),
+        pytest.raises(BreaksError, match=f"process {os.getpid()}") as refusal,
+        held(path, patience=0.1),
+    ):
+        pass
+
+    assert Exit.PRECONDITION == refusal.value.code
+
+
+@pytest.mark.parametrize("held", [lock.held, lock.held_by_number], ids=["system", "number"])
+def test_the_lock_of_a_killed_process_is_free_at_once(tmp_path, held):
+    path = tmp_path / "lock"
+
+    def die():
+        with held(path):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    assert -signal.SIGKILL == ended(fork(die))
+    assert path.exists()
+    began = time.monotonic()
+    with held(path, patience=5):
+        assert time.monotonic() - began < 2
+
+
+@pytest.mark.parametrize("held", [lock.held, lock.held_by_number], ids=["system", "number"])
+def test_only_one_is_in_at_a_time(tmp_path, held):
+    path, log = tmp_path / "lock", tmp_path / "log"
+
+    def work():
+        for _round in range(10):
+            with held(path):
+                handle = os.open(log, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+                os.write(handle, b"in\n")
+                time.sleep(0.002)
+                os.write(handle, b"out\n")
+                os.close(handle)
+
+    processes = [fork(work) for _child in range(4)]
+    assert [0] * 4 == [ended(process) for process in processes]
+    assert ["in", "out"] * 40 == log.read_text().split()
+
+
+def test_threads_of_one_process_take_turns_too(ws, breaks, tree):
+    before, failures = tree(ws), []
+
+    def work(name):
+        try:
+            for _round in range(3):
+                journal.apply(ws, breaks[name])
+                journal.revert(ws, name)
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in ("minus", "thrice")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert [] == failures
+    assert before == tree(ws)
+
+
+def test_where_the_system_has_no_locks_the_number_is_used(tmp_path, monkeypatch):
+    def unsupported(_handle):
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    monkeypatch.setattr(lock, "_try_system_lock", unsupported)
+    path = tmp_path / "lock"
+    with lock.held(path):
+        assert str(os.getpid()) == (tmp_path / "lock.pid").read_text()
+        with pytest.raises(BreaksError), lock.held(path, patience=0.05):
+            pass
+
+    assert not (tmp_path / "lock.pid").exists()
+
+
+def test_a_number_that_is_no_number_is_waited_for_and_not_taken(tmp_path):
+    path = tmp_path / "lock"
+    path.write_text("somebody")
+    with pytest.raises(BreaksError), lock.held_by_number(path, patience=0.05):
+        pass
+
+    assert "somebody" == path.read_text()
+
+
+def test_ctrl_c_ends_the_wait(tmp_path):
+    path = tmp_path / "lock"
+    with lock.held(path):
+        code = (
+            "import sys, pathlib; from breaks import lock\n"
+            "print('ready', flush=True)\n"
+            "with lock.held(pathlib.Path(sys.argv[1])): pass\n"
+        )
+        waiting = subprocess.Popen(
+            [sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        waiting.stdout.readline()
+        time.sleep(0.1)
+        waiting.send_signal(signal.SIGINT)
+        waiting.communicate(timeout=10)
+
+    assert waiting.returncode not in (0, None)
+
+
+def test_a_stopped_command_of_another_terminal_is_not_mistaken_for_a_dead_one(ws, breaks):
+    """One is in the middle; the other waits for it instead of undoing its work."""
+    started = ws.root / "started"
+
+    def slow():
+        def step(name, target):
+            if name == "utime":  # the intention is on record, the file is not yet replaced
+                started.touch()
+                time.sleep(0.6)
+
+        durable.step = step
+        journal.apply(ws, breaks["minus"])
+
+    process = fork(slow)
+    while not started.exists():
+        time.sleep(0.01)
+    assert journal.recover(ws) is None
+    assert 0 == ended(process)
+    assert ("minus",) == journal.status(ws).applied
