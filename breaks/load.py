@@ -137,7 +137,7 @@ def _refuse_events(text: str, name: str) -> None:
                 _("plain data: mappings, lists, text, numbers"),
                 found,
                 _("Write the value out."),
-                where=f"{name}:{event.start_mark.line + 1}",
+                where=f"{name}:{event.start_mark.line + 1 if event.start_mark else 1}",
             )
 
 
