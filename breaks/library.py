@@ -7,10 +7,11 @@ import linecache
 import sys
 import threading
 from collections.abc import Mapping
+from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 
 ROOT = "minitorch"
 _LOCK = threading.Lock()  # sys.modules is swapped while a library is loaded
@@ -41,6 +42,12 @@ def library_digest(sources: Mapping[str, bytes]) -> str:
         text = sources[name]
         digest.update(f"{name}\0{len(text)}\0".encode() + text)
     return digest.hexdigest()
+
+
+@lru_cache(maxsize=512)
+def compiled(text: str, file: str) -> CodeType:
+    """The code of one module, compiled once; nothing is executed."""
+    return compile(text, file, "exec", dont_inherit=True)
 
 
 def load_library(sources: Mapping[str, bytes], *, label: str) -> ModuleType:
@@ -99,4 +106,4 @@ class TextFinder(MetaPathFinder, Loader):
         name = module.__name__
         text, file = self.get_source(name), self.file_name(name)
         linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-        exec(compile(text, file, "exec", dont_inherit=True), module.__dict__)
+        exec(compiled(text, file), module.__dict__)

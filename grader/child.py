@@ -22,6 +22,7 @@ from grader import arrays, inputs
 Send = Callable[[str, Any], None]
 
 MOST_NODES = 20_000
+LABEL = "library"  # one for all: what a break left alone is compiled once for all of them
 
 # The recorder's own references: a library that replaces NumPy's functions does not replace these.
 _array, _stack, _shares_memory = np.array, np.stack, np.shares_memory
@@ -63,43 +64,58 @@ def load(job: dict[str, Any], send: Send) -> ModuleType | None:
     before = dict(vars(np))
     send("phase", "load:load")
     try:
-        lib = load_library(sources, label=job["label"])
+        lib = load_library(sources, label=LABEL)
     except BaseException as error:
-        send("load", {"error": describe(error, "load", job["label"])})
+        send("load", {"error": describe(error, "load")})
         return None
     changed = sorted(k for k, v in vars(np).items() if k in before and before[k] is not v)
     send("load", {"error": None})
-    send("provenance", provenance(lib, sources, job["label"], changed))
+    send("provenance", {**provenance(lib, job["sources"]), "numpy": changed[:20]})
     return lib
 
 
-def provenance(
-    lib: ModuleType, sources: dict[str, bytes], label: str, changed: list[str]
-) -> dict[str, Any]:
-    """What was executed: the hash of each module's text, and that its functions come from it."""
-    foreign = set()
-    named = [("Tensor." + k, v) for k, v in vars(lib.Tensor).items()] + list(vars(lib).items())
-    for name, value in named:
+def provenance(lib: ModuleType, sources: dict[str, str]) -> dict[str, Any]:
+    """The hash of each text, and every function of the library that is not made from these texts.
+
+    A function's code must be the very code that compiling the text gives.
+    """
+    made = {code.co_filename: set(nested(code)) for code in codes(sources)}
+    foreign, shown = [], 0
+    for name, value in [*vars(lib.Tensor).items(), *vars(lib).items()]:
         code = getattr(value, "__code__", None)
-        if code is not None and not code.co_filename.startswith(f"<{label}>/"):
-            foreign.add(f"{name} from {code.co_filename}"[:200])
-    return {
-        "sha256": {name: hashlib.sha256(text).hexdigest() for name, text in sources.items()},
-        "file": str(getattr(lib.Tensor.__init__, "__code__", compile("", "?", "exec")).co_filename),
-        "foreign": sorted(foreign)[:10],
-        "real": isinstance(sys.modules.get("minitorch"), ModuleType),
-        "numpy": changed[:20],
-    }
+        if isinstance(code, CodeType):
+            shown += 1
+            if code not in made.get(code.co_filename, ()):
+                foreign.append(f"{name} from {code.co_filename}"[:200])
+    sha256 = {name: hashlib.sha256(text.encode()).hexdigest() for name, text in sources.items()}
+    return {"sha256": sha256, "functions": shown, "foreign": sorted(foreign)[:10]}
 
 
-def describe(error: BaseException, phase: str, label: str) -> dict[str, Any]:
+def codes(sources: dict[str, str]) -> Iterator[CodeType]:
+    """The code of each module of a library; compiling executes nothing, so the parent warms it."""
+    from breaks.library import TextFinder, compiled
+
+    finder = TextFinder({name: text.encode() for name, text in sources.items()}, LABEL)
+    for name in sources:
+        yield compiled(finder.get_source(name), finder.file_name(name))
+
+
+def nested(code: CodeType) -> Iterator[CodeType]:
+    """A code object and all that are inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from nested(constant)
+
+
+def describe(error: BaseException, phase: str) -> dict[str, Any]:
     """An exception as data: type, message, and the innermost line of the library."""
     module, line, function = "", 0, ""
     trace, frames = error.__traceback__, 0
     while trace is not None and frames < 5000:
         file = trace.tb_frame.f_code.co_filename
-        if file.startswith(f"<{label}>/"):
-            module = module_of(file, label)
+        if file.startswith(f"<{LABEL}>/"):
+            module = module_of(file)
             line, function = trace.tb_lineno, trace.tb_frame.f_code.co_qualname
         trace, frames = trace.tb_next, frames + 1
     try:
@@ -200,7 +216,7 @@ def record_scenario(job: dict[str, Any], send: Send) -> None:
             sections[name](program, partial, lambda phase, n=name: phases.begin(n, phase), job)
             partial["error"] = None
         except BaseException as error:
-            partial["error"] = describe(error, phases.now, job["label"])
+            partial["error"] = describe(error, phases.now)
         send(name, partial)
 
 
@@ -227,7 +243,7 @@ def record_program(program: Program, out: dict[str, Any], begin: Begin, job: Any
         out["backward"] = True
     finally:
         out["grads"] = {name: arrays.encode(leaf.grad) for name, leaf in leaves.items()}
-        out["nodes"] = list(described(nodes, names, job["label"] if job else ""))
+        out["nodes"] = list(described(nodes, names))
 
 
 def graph(root: Any) -> Iterator[Any]:
@@ -245,7 +261,7 @@ def graph(root: Any) -> Iterator[Any]:
             stack.extend((p, False) for p in reversed(parents) if id(p) not in seen)
 
 
-def described(nodes: list[Any], names: dict[int, str], label: str) -> Iterator[dict[str, Any]]:
+def described(nodes: list[Any], names: dict[int, str]) -> Iterator[dict[str, Any]]:
     index = {id(node): i for i, node in enumerate(nodes)}
     for i, node in enumerate(nodes):
         backward = getattr(node, "_backward", None)
@@ -254,7 +270,7 @@ def described(nodes: list[Any], names: dict[int, str], label: str) -> Iterator[d
         held = dict(zip(code.co_freevars, cells, strict=False)) if code else {}
         parents = [p for p in getattr(node, "_prev", ()) if id(p) in index]
         file = code.co_filename if code else ""
-        ours = bool(label) and file.startswith(f"<{label}>/")
+        ours = file.startswith(f"<{LABEL}>/")
         op = str(getattr(node, "_op", ""))
         yield {
             "name": names.get(id(node), f"{op or 'constant'}#{i}"),
@@ -263,7 +279,7 @@ def described(nodes: list[Any], names: dict[int, str], label: str) -> Iterator[d
             "parent_names": [
                 next((name for name, cell in held.items() if cell_is(cell, p)), "") for p in parents
             ],
-            "module": module_of(file, label) if ours else "",
+            "module": module_of(file) if ours else "",
             "lines": [code.co_firstlineno, last_line(code)] if code and ours else [0, 0],
             "requires_grad": bool(node.requires_grad),
             "data": arrays.encode(node.data),
@@ -375,14 +391,13 @@ def record_property(program: Program, out: dict[str, Any], begin: Begin, job: An
 def record_lines(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
     """Which lines of the library the program executes; an error of the program does not matter."""
     begin("lines")
-    label = job["label"]
     found: dict[str, set[int]] = {}
 
     def trace(frame: Any, event: str, arg: Any) -> Any:
         file = frame.f_code.co_filename
-        if not file.startswith(f"<{label}>/"):
+        if not file.startswith(f"<{LABEL}>/"):
             return None
-        lines = found.setdefault(module_of(file, label), set())
+        lines = found.setdefault(module_of(file), set())
         lines.add(frame.f_lineno)
 
         def line(frame: Any, event: str, arg: Any) -> Any:
@@ -404,9 +419,9 @@ def record_lines(program: Program, out: dict[str, Any], begin: Begin, job: Any =
     out["executed"] = {module: sorted(lines) for module, lines in found.items()}
 
 
-def module_of(file: str, label: str) -> str:
+def module_of(file: str) -> str:
     """The dotted module of a file name that load_library gave."""
-    path = file.removeprefix(f"<{label}>/").removesuffix(".py").removesuffix("/__init__")
+    path = file.removeprefix(f"<{LABEL}>/").removesuffix(".py").removesuffix("/__init__")
     return path.replace("/", ".")
 
 
@@ -429,7 +444,7 @@ def record_liveness(job: dict[str, Any], send: Send) -> None:
     """Only the program and the steps of many scenarios, in one process: a first look."""
     lib = load(job, send)
     for scenario in job["scenarios"] if lib is not None else ():
-        label, out = job["label"], {}
+        out: dict[str, Any] = {}
         for name, record in (("program", record_program), ("step", record_step)):
             if name == "step" and not scenario["fit"]:
                 continue
@@ -438,9 +453,18 @@ def record_liveness(job: dict[str, Any], send: Send) -> None:
                 record(Program(lib, scenario, job["seed"]), section, lambda phase: None, job)
                 section["error"] = None
             except BaseException as error:
-                section["error"] = describe(error, "", label)["type"]
+                section["error"] = describe(error, "")["type"]
             out[name] = {k: section.get(k) for k in ("error", "y", "loss", "grads", "data")}
         send("scenario:" + scenario["name"], out)
+
+
+def record_reach(job: dict[str, Any], send: Send) -> None:
+    """Which lines each of many scenarios executes."""
+    lib = load(job, send)
+    for scenario in job["scenarios"] if lib is not None else ():
+        section: dict[str, Any] = {}
+        record_lines(Program(lib, scenario, job["seed"]), section, lambda phase: None, job)
+        send("lines:" + scenario["name"], section["executed"])
 
 
 def record_training(job: dict[str, Any], send: Send) -> None:
@@ -449,13 +473,14 @@ def record_training(job: dict[str, Any], send: Send) -> None:
 
     lib = load(job, send)
     if lib is not None:
-        training.record(lib, job, send, lambda error, phase: describe(error, phase, job["label"]))
+        training.record(lib, job, send, lambda error, phase: describe(error, phase))
 
 
 KINDS: dict[str, Callable[[dict[str, Any], Send], None]] = {
     "scenario": record_scenario,
     "training": record_training,
     "liveness": record_liveness,
+    "reach": record_reach,
 }
 
 

@@ -106,7 +106,8 @@ class Sender:
 
 def read_frames(data: bytes, nonce: str) -> tuple[list[tuple[str, Any]], int]:
     """The frames in `data`, and how many bytes belong to none."""
-    frames, at, strange, mark = [], 0, 0, f"@{nonce} ".encode()
+    frames: list[tuple[str, Any]] = []
+    at, strange, mark = 0, 0, f"@{nonce} ".encode()
     while at < len(data):
         start = data.find(mark, at)
         if start < 0:

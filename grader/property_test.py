@@ -122,7 +122,7 @@ def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
         report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
     )
-    @given(st.sampled_from(range(len(assignments))))
+    @given(st.sampled_from(range(max(1, len(assignments)))))
     def holds(i: int) -> None:
         if i not in tried:
             tried.append(i)
@@ -132,7 +132,8 @@ def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
     revealing: int | None = None
     hiding: int | None = None
     try:
-        holds()
+        if assignments:
+            holds()
     except LawBrokenError:
         revealing = next(i for i in range(len(assignments)) if law(i)[0] == "differs")
         hiding = next((i for i in range(len(assignments)) if law(i)[0] == "agrees"), None)

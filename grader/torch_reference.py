@@ -140,7 +140,7 @@ def adapter() -> Any:
         forward, reflected = operator_pair(function)
         setattr(Tensor, f"__{name}__", forward)
         setattr(Tensor, f"__r{name}__", reflected)
-    Tensor.matmul = Tensor.__matmul__  # type: ignore[attr-defined]
+    Tensor.matmul = vars(Tensor)["__matmul__"]  # type: ignore[attr-defined]
 
     class Library:
         """The public names."""
@@ -222,7 +222,7 @@ def derive(scenarios: Iterable[dict[str, Any]], seed: int = SEED) -> dict[str, A
                 record(program, out, lambda now, p=phase: p.__setitem__(0, now))  # type: ignore
                 out["error"] = None
             except Exception as error:
-                out["error"] = child.describe(error, phase[0], "torch")
+                out["error"] = child.describe(error, phase[0])
             sections[name] = {key: out.get(key) for key in KEPT if key in out}
         answers[scenario["digest"]] = sections
     return {"torch": lib.version, "seed": seed, "scenarios": answers}
@@ -357,6 +357,29 @@ def squeeze(text: str) -> str:
     )
 
 
+def record(labs: Iterable[Any], folder: Path, seed: int = SEED) -> list[Path]:
+    """Asks torch about every scenario of the labs and of their variants, and writes the files."""
+    from grader.observe import as_job
+
+    wanted = [one for lab in labs for one in (lab, lab.variant()) if one.id != "probes.b"]
+    jobs = [as_job(s) for lab in wanted for s in lab.scenarios.values()]
+    answer = derive_apart(jobs, seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    return [
+        write_references(folder, lab.id, {n: s.digest for n, s in lab.scenarios.items()}, answer)
+        for lab in wanted
+    ]
+
+
+def record_shipped() -> None:
+    """Records the references that ship with the labs (`make references`)."""
+    from grader.observe import REFERENCES
+    from labs.load import load_labs, load_probes
+
+    for path in record([*load_labs().values(), load_probes()], REFERENCES):
+        print(path.name)
+
+
 def read_references(folder: Path, lab: str) -> tuple[dict[str, Any], str]:
     """Recorded sections by digest, and the torch version; nothing where there is no file."""
     try:
@@ -368,4 +391,4 @@ def read_references(folder: Path, lab: str) -> tuple[dict[str, Any], str]:
 
 
 if __name__ == "__main__":
-    main()
+    record_shipped() if "--record" in sys.argv else main()

@@ -6,6 +6,7 @@ A scenario is a tiny program: named inputs, an expression over them (a function 
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -44,7 +45,7 @@ class Input:
     low: int = 0
     high: int = 5
     constant: bool = False  # without gradient; integers always are
-    values: tuple[Any, ...] | None = None  # nested as the shape says
+    values: Any = None  # nested tuples as the shape says; a number for no axes
 
     @property
     def is_integer(self) -> bool:
@@ -128,12 +129,11 @@ class Lab:
 
 def vary(scenario: Scenario, lab: str) -> Scenario:
     """The scenario with the inputs of its variant, if it has one."""
-    if not scenario.variants:
-        return replace(scenario, lab=lab)
+    inputs = scenario.variants[0] if scenario.variants else scenario.inputs
     return replace(
         scenario,
         lab=lab,
-        inputs=scenario.variants[0],
+        inputs=inputs,
         variants=(),
-        digest=f"{scenario.digest[:-2]}.b",
+        digest=hashlib.sha256(f"{scenario.digest} {lab} {inputs!r}".encode()).hexdigest(),
     )

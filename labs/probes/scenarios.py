@@ -225,3 +225,20 @@ def sgd_decay_momentum(lib, x, w, target):
 
 def sgd_micro_batches(lib, x, w, target):
     return lib.mse_loss(x @ w, target)
+
+
+def shared_operand(lib, a):
+    return a.exp() * a + a.tanh() * a + (-a) * a + a.relu() * a + a.gelu() * a
+
+
+def shared_reductions(lib, a):
+    return a.sum(axis=0) * a + a.mean(axis=0) * a + a.max(axis=0) * a + a.softmax() * a
+
+
+def shared_shapes(lib, a):
+    b = a.reshape((-1,)).reshape(a.shape) * a + a.transpose().transpose() * a
+    return b + a.broadcast_to(a.shape) * a + a[::-1] * a
+
+
+def shared_products(lib, a):
+    return (a @ a) * a + lib.stack([a, a]).sum(axis=0) * a + (a / (a * a + 1.0)) * a
