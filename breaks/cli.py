@@ -229,18 +229,12 @@ def show(break_id: str, hint: int | None, catalog: tuple[str, ...]) -> Reply:
 
     def text() -> str:
         page = screens.card(brk, found, problem, rungs=rungs)
-        following = f"breaks show {brk.id} --hint 1", f"breaks apply {brk.id}"
         if rungs:
             return page
-        return (
-            page
-            + "\n\n"
-            + _("next  %(first)s   or   %(second)s")
-            % {
-                "first": following[0],
-                "second": following[1],
-            }
-        )
+        lines = [_("hint  %(command)s"), _("next  %(command)s")]
+        commands = f"breaks show {brk.id} --hint 1", f"breaks apply {brk.id}"
+        pairs = zip(lines, commands, strict=True)
+        return page + "\n\n" + "\n".join(line % {"command": command} for line, command in pairs)
 
     return Reply(document, text)
 

@@ -19,7 +19,7 @@ A command is declared once and answers with a `Reply`:
 from collections.abc import Iterable, Sequence
 
 from breaks.command import N_, Cli, Command, Reply, completion, did_you_mean, summary
-from breaks.layout import cells, pad, wrap
+from breaks.layout import cells, fold, pad, wrap
 from breaks.layout import table as _table
 from breaks.terminal import (
     advancing,
@@ -48,6 +48,7 @@ __all__ = [
     "colourful",
     "completion",
     "did_you_mean",
+    "fold",
     "glyphs",
     "interactive",
     "json_mode",

@@ -87,15 +87,26 @@ def _text(cell: object) -> str:
     return "" if cell is None else str(cell)
 
 
+def fold(line: str, width: int, *, hanging: str = "    ") -> str:
+    """A line of code that fits, broken at spaces, its indentation and its spaces kept."""
+    lines = []
+    while cells(line) > width and (cut := line.rfind(" ", len(hanging) + 8, width + 1)) > 0:
+        lines.append(line[:cut])
+        line = hanging + line[cut + 1 :]
+    return "\n".join([*lines, line])
+
+
 def _fit(grid: list[list[str]], width: int) -> list[int]:
-    """The width of each column: what it needs, the widest giving way first."""
+    """The width of each column: what it needs; what has spaces gives way before what has none."""
     columns = range(len(grid[0]))
     widths = [max(max(map(cells, row[c].split("\n"))) for row in grid) for c in columns]
-    while sum(widths) + GAP * (len(widths) - 1) > width:
-        widest = max(columns, key=widths.__getitem__)
-        if widths[widest] <= NARROWEST:
-            break
-        widths[widest] -= 1
+    words = [max(max(map(cells, row[c].split() or [""])) for row in grid) for c in columns]
+    for floors in (words, [NARROWEST] * len(widths)):
+        while sum(widths) + GAP * (len(widths) - 1) > width:
+            loose = [c for c in columns if widths[c] > floors[c]]
+            if not loose:
+                break
+            widths[max(loose, key=widths.__getitem__)] -= 1
     return widths
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from textwrap import dedent
+from typing import TYPE_CHECKING
 
 from breaks import console, i18n
 from breaks.difference import Site
-from breaks.doctor import Finding, Health
 from breaks.journal import Outcome, Recovery, State, Status
 from breaks.model import Break
+
+if TYPE_CHECKING:
+    from breaks.doctor import Finding
 
 _ = i18n.gettext
 
@@ -45,9 +48,14 @@ def change(found: Sequence[Site]) -> str:
         gone, come = lines[: len(site.removed)], lines[len(site.removed) :]
         place = console.style(f"{site.file}:{site.line}", "place")
         blocks.append(f"  {place}")
-        blocks += [console.style(f"  - {line}", "removed") for line in gone]
-        blocks += [console.style(f"  + {line}", "added") for line in come if site.added]
+        blocks += [_code("-", line, "removed") for line in gone]
+        blocks += [_code("+", line, "added") for line in come if site.added]
     return "\n".join(blocks)
+
+
+def _code(sign: str, line: str, role: str) -> str:
+    folded = console.fold(f"  {sign} {line}", console.width(), hanging=" " * 8)
+    return console.style(folded, role)
 
 
 def coloured(diff: str) -> str:
@@ -147,6 +155,8 @@ def recovered(recovery: Recovery) -> str:
 
 def examination(findings: Sequence[Finding]) -> str:
     """The page of `breaks doctor`: every part, then what to do."""
+    from breaks.doctor import Health
+
     words = {Health.GOOD: _("good"), Health.NOTE: _("note"), Health.BAD: _("BAD")}
     roles = {Health.GOOD: "good", Health.NOTE: "warn", Health.BAD: "bad"}
     rows = [
