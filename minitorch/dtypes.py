@@ -23,6 +23,9 @@ def common_dtype(arrays):
 
 
 def dtype_beside(number, dtype):
-    """The dtype of a Python number beside a tensor: the tensor's, unless its kind is too weak."""
-    own = np.array(number).dtype
-    return dtype if KINDS[own.kind] <= KINDS[dtype.kind] else own
+    """The dtype of a number beside a tensor: the tensor's, unless its kind is too weak.
+
+    Python's numbers and NumPy's are alike here: np.int64(2) does not widen int8.
+    """
+    own = np.array(number.item() if isinstance(number, np.generic) else number).dtype
+    return dtype if KINDS.get(own.kind, 3) <= KINDS[dtype.kind] else own

@@ -1,20 +1,29 @@
 """Stochastic gradient descent: a step against the gradient."""
 
+import numpy as np
+
 
 class SGD:
     """v ← μ v + (g + λ p),   p ← p - η v, as in torch.optim.SGD (no dampening, no Nesterov).
 
     `parameters` are leaves; one that is listed twice is stepped once.  A parameter without a
     gradient is left alone.  `step` rebinds `p.data` to a new array: arrays that somebody else holds
-    stay as they are.  Raises ValueError for no parameters or a negative `lr`.
+    stay as they are.  Raises ValueError for no parameters, for the result of an op among them, and
+    for a negative `lr`, `momentum` or `weight_decay`.
     """
 
     def __init__(self, parameters, lr, momentum=0.0, weight_decay=0.0):
         self.parameters = list(dict.fromkeys(parameters))
         if not self.parameters:
             raise ValueError("SGD needs at least one parameter; found none")
-        if not lr >= 0:
-            raise ValueError(f"the learning rate must be at least 0; found {lr}")
+        if any(p._prev for p in self.parameters):
+            raise ValueError(
+                "SGD moves leaves; found the result of an op. Pass a list of the tensors that were "
+                "made with requires_grad=True."
+            )
+        for name, number in (("lr", lr), ("momentum", momentum), ("weight_decay", weight_decay)):
+            if not number >= 0:
+                raise ValueError(f"{name} must be at least 0; found {number}")
         self.lr = float(lr)  # a Python float: a NumPy one would widen float32
         self.momentum = float(momentum)
         self.weight_decay = float(weight_decay)
@@ -35,4 +44,4 @@ class SGD:
                 v = v + self.weight_decay * p.data
             if self.momentum:
                 v = self.velocity[p] = self.momentum * self.velocity.get(p, 0.0) + v
-            p.data = p.data - self.lr * v
+            p.data = np.asarray(p.data - self.lr * v)  # 0-d: an array, not a NumPy scalar

@@ -432,10 +432,10 @@ def unbroadcast(grad, shape):
 
 
 def as_tensor(value, like=None):
-    """`value` as a Tensor; a Python number takes its dtype from the tensor beside it, `like`."""
+    """`value` as a Tensor; a number takes its dtype from the tensor beside it, `like`."""
     if isinstance(value, Tensor):
         return value
-    if like is not None and isinstance(value, (bool, int, float)):
+    if like is not None and isinstance(value, (bool, int, float, np.generic)):
         return Tensor(np.array(value, dtype=dtype_beside(value, like.dtype)))
     return Tensor(value)
 
