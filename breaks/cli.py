@@ -411,6 +411,71 @@ def _from_here(path: Path) -> str:
 
 @cli.command(
     help=N_(
+        "Say whether breaks are fit for the catalogue; all of them if none is named.\n\n"
+        "For each: the schema, how often the pattern matches, the proof, the size of the change,"
+        " that it compiles and comes out again, its texts, its reports, and who sees it."
+        " Exit code 1 if anything is wrong."
+    ),
+    examples=[
+        ("breaks check", N_("the whole catalogue")),
+        ("breaks check my-breaks/my-first-break.yaml", N_("one file")),
+        ("breaks check skip-unbroadcast --quick", N_("one break, without running the detectors")),
+        (
+            "breaks check --try 'b.grad += $G' --scope Tensor.__add__",
+            N_("only show what a pattern matches"),
+        ),
+    ],
+)
+@click.argument("names", nargs=-1, metavar="ID|FILE", shell_complete=_ids)
+@click.option("--quick", is_flag=True, help=N_("Do not run the detectors."))
+@click.option("--try", "pattern", metavar="PATTERN", help=N_("Show what a pattern matches."))
+@click.option("--scope", metavar="SCOPE", help=N_("With --try: a class or function."))
+@click.option(
+    "--module",
+    metavar="MODULE",
+    default="minitorch.tensor",
+    show_default=True,
+    help=N_("With --try: the module."),
+)
+@_catalog_option
+def check(
+    names: tuple[str, ...],
+    quick: bool,
+    pattern: str | None,
+    scope: str | None,
+    module: str,
+    catalog: tuple[str, ...],
+) -> Reply:
+    ws = workspace_or_none()
+    if pattern is not None:
+        return _try_pattern(sources(ws), pattern, scope, module)
+    from breaks.authoring import chosen, examined
+
+    folders = [*(ws.config.catalog if ws else ()), *map(Path, catalog)]
+    paths = chosen(names, folders)
+    results = list(console.progress(examined(paths, sources(ws), quick), _("checking"), len(paths)))
+    wrong = any(result.findings for result in results)
+    document = {"checked": [result.as_json() for result in results], "fit": not wrong}
+    code = Exit.FINDING if wrong else Exit.DONE
+    return Reply(document, lambda: screens.fitness(results), code)
+
+
+def _try_pattern(texts: Sources, pattern: str, scope: str | None, module: str) -> Reply:
+    from breaks.authoring import matches
+
+    found = matches(texts, pattern, scope, module)
+    document = {
+        "pattern": pattern,
+        "scope": scope,
+        "module": module,
+        "matches": [{"line": line, "source": source} for line, source in found],
+    }
+    code = Exit.DONE if found else Exit.FINDING
+    return Reply(document, lambda: screens.matched(found, scope or module), code)
+
+
+@cli.command(
+    help=N_(
         "Examine the installation and say what is wrong with it.\n\n"
         "The page is made to be pasted into a report. Exit code 4 if something must be put right."
     ),

@@ -147,7 +147,8 @@ class Command(Helped, click.Command):
 
     def __init__(self, *args: Any, examples: Sequence[Example] = (), **kwargs: Any) -> None:
         kwargs["params"] = [*(kwargs.get("params") or []), *_common()]
-        super().__init__(*args, add_help_option=False, **kwargs)
+        kwargs["add_help_option"] = False  # ours is among the common ones
+        super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
 
 
@@ -160,8 +161,8 @@ class Cli(Helped, click.Group):
         self, *args: Any, examples: Sequence[Example] = (), version: str = "", **kwargs: Any
     ) -> None:
         kwargs["params"] = [*(kwargs.get("params") or []), *_version(version), *_common()]
-        kwargs.setdefault("invoke_without_command", True)
-        super().__init__(*args, add_help_option=False, **kwargs)
+        kwargs |= {"invoke_without_command": True, "add_help_option": False}
+        super().__init__(*args, **kwargs)
         self.examples = tuple(examples)
         self.before: Callable[[], object] = lambda: None  # runs first, whatever the command
 
@@ -195,7 +196,9 @@ class Cli(Helped, click.Group):
             )
         return super().resolve_command(ctx, args)
 
-    def main(self, args: Any = None, prog_name: str | None = None, **extra: Any) -> Any:
+    def main(  # type: ignore[override]
+        self, args: Any = None, prog_name: str | None = None, **extra: Any
+    ) -> Any:
         """`run`, then exit with its code: what an entry point and click's test runner call."""
         extra.pop("standalone_mode", None)
         sys.exit(self.run(args, prog_name=prog_name, **extra))

@@ -12,6 +12,7 @@ from breaks.journal import Outcome, Recovery, State, Status
 from breaks.model import Break
 
 if TYPE_CHECKING:
+    from breaks.check import Checked
     from breaks.doctor import Finding
 
 _ = i18n.gettext
@@ -174,3 +175,43 @@ def examination(findings: Sequence[Finding]) -> str:
     else:
         parts.append(_("Nothing is wrong."))
     return "\n\n".join(parts)
+
+
+def fitness(results: Sequence[Checked]) -> str:
+    """A row per break, then what is wrong with each."""
+    rows = []
+    for result in results:
+        good = not result.findings
+        sign = console.glyphs.good if good else console.glyphs.bad
+        seen = "-" if result.seen is None else str(len(result.seen))
+        points = dict.fromkeys(one.point.value for one in result.findings)
+        verdict = _("fit") if good else ", ".join(points)
+        role = "good" if good else "bad"
+        row = [console.style(sign, role), result.name, result.places, result.lines, seen, verdict]
+        rows.append(row)
+    header = ["", _("break"), _("places"), _("lines"), _("seen by"), _("verdict")]
+    parts = [console.table(rows, header, align="<<>>><")]
+    for result in results:
+        for one in result.findings:
+            head = console.style(f"{result.name}  {one.point.value}", "title")
+            parts.append(head + "\n" + console.wrap(one.text, console.width(), indent="  "))
+    if any(result.seen is None for result in results):
+        parts.append(console.wrap(_("seen by -: the detectors were not run."), console.width()))
+    wrong = sum(bool(result.findings) for result in results)
+    text = i18n.ngettext("%(n)d break checked", "%(n)d breaks checked", len(results))
+    total = text % {"n": len(results)}
+    parts.append(total + ", " + _("%(n)d with findings.") % {"n": wrong})
+    return "\n\n".join(parts)
+
+
+def matched(found: Sequence[tuple[int, str]], place: str) -> str:
+    """What a pattern matches, and what to write down for it."""
+    if not found:
+        return _("The pattern matches nothing in %(place)s.") % {"place": place}
+    lines = []
+    for line, source in found:
+        first, *rest = source.split("\n")
+        number = console.style(f"{line:>5}", "place")
+        lines.append(f"{number}  {first}")
+        lines += [" " * 7 + text for text in dedent("\n".join(rest)).split("\n") if text]
+    return "\n".join(lines) + f"\n\nmatches: {len(found)}"

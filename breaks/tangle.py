@@ -63,8 +63,8 @@ def _shown(ws: Workspace, tangle: Tangle, keep_copies: bool) -> str:
 def _difference(title: str, old: bytes, new: bytes) -> list[str]:
     import difflib
 
-    versions = [text.decode("utf-8", "replace").splitlines() for text in (old, new)]
-    shown = difflib.unified_diff(*versions, n=1, lineterm="")
+    left, right = (text.decode("utf-8", "replace").splitlines() for text in (old, new))
+    shown = difflib.unified_diff(left, right, n=1, lineterm="")
     return [f"  {title}:", *("    " + line for line in list(shown)[2 : 2 + SHOWN])]
 
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from typing import TextIO, TypeVar
 
@@ -162,7 +162,7 @@ def _shows_progress() -> bool:
 
 def progress(items: Iterable[T], label: str, total: int | None = None) -> Iterator[T]:
     """The items one by one, with a bar on stderr while a person watches."""
-    if total is None and hasattr(items, "__len__"):
+    if total is None and isinstance(items, Sized):
         total = len(items)
     with advancing(label, total) as advance:
         for item in items:
