@@ -14,7 +14,7 @@ import numpy as np
 
 from grader.arrays import Recorded, decode
 from grader.compare import Comparison, Verdict, compare, quotients, shape_text
-from grader.reading import Reading
+from grader.reading import UNREADABLE, Reading
 from grader.recording import Answer, Detector, Result
 from labs.model import Scenario
 
@@ -31,8 +31,8 @@ def detect(
         if detector is Detector.PYTORCH_DIFF:
             return pytorch_diff(scenario, reading, reference)
         return CHECKS[detector](scenario, reading)
-    except ValueError as error:  # what came back is not what a recorder sends
-        return fires(detector, f"unreadable: {error}")
+    except UNREADABLE as error:
+        return fires(detector, f"unreadable: {error!r:.200}")
 
 
 def fires(detector: Detector, why: str, cases: Iterable[Case] = (), **evidence: Any) -> Result:

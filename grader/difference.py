@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.arrays import Recorded, decode, short
 from grader.compare import Verdict, compare
-from grader.reading import Crash, Reading
+from grader.reading import UNREADABLE, Crash, Reading
 from grader.recording import UNAFFECTED, Difference, Mode, Origin, Pattern, Phase, Reach
 from labs.model import Scenario
 
@@ -28,7 +28,10 @@ def first_difference(
 ) -> Difference:
     """What differs first, in the scenario's own loss."""
     view = View(scenario, clean, broken, after, all_changed_lines(before, after))
-    return view.forward() or view.backward() or view.step() or UNAFFECTED
+    try:
+        return view.forward() or view.backward() or view.step() or UNAFFECTED
+    except UNREADABLE as error:
+        return Difference(Phase.FORWARD, Mode.CRASH, error=f"unreadable: {error!r:.200}")
 
 
 def all_changed_lines(before: Sources, after: Sources) -> dict[str, frozenset[int]]:

@@ -193,6 +193,8 @@ def run_here(work: Work, job: dict[str, Any], send: Sender, limits: Limits) -> N
         with contextlib.suppress(BaseException):
             send("failed", f"{type(error).__name__}: {error}"[:500])
     finally:
+        with contextlib.suppress(BaseException):
+            sys.stdout.flush()
         os._exit(code)
 
 

@@ -10,6 +10,10 @@ from grader.arrays import Recorded, decode
 from grader.pool import End, Report
 
 
+# What reading a recording raises that is not what a recorder sends.
+UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
+
+
 @dataclass(frozen=True, slots=True)
 class Crash:
     """Why a section is not complete."""
