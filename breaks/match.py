@@ -58,9 +58,14 @@ def match(pattern, node, bindings: Bindings, aliases: "Aliases") -> bool:
 
 def _bind(name: str, code: ast.AST | str, bindings: Bindings) -> bool:
     known = bindings.setdefault(name, code)
-    if isinstance(known, str) or isinstance(code, str):
-        return known == code
-    return plain(known) == plain(code)
+    return known is code or _text(known) == _text(code)
+
+
+def _text(code: ast.AST | str) -> str:
+    """Equal for equal code; a parameter `x` and the name `x` are one."""
+    if isinstance(code, ast.Name):
+        return code.id
+    return code if isinstance(code, str) else plain(code)
 
 
 def _dotted(node) -> str | None:

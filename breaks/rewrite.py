@@ -211,9 +211,13 @@ def sites_of(text: Text, rule: Rewrite, name: str) -> list[Site]:
             Reason.MATCH_COUNT,
             _("pattern %(pattern)r to match %(n)d time(s) in %(scope)s")
             % {"pattern": " | ".join(rule.patterns), "n": rule.matches, "scope": where},
-            _("%(n)d (lines %(lines)s)") % {"n": len(sites), "lines": lines} if sites else "0",
+            _("%(n)d (lines %(lines)s)") % {"n": len(sites), "lines": lines}
+            if sites
+            else _("no match"),
             _("Name the parent (b.grad += …), add a where:, or set matches: %(n)d.")
-            % {"n": len(sites)},
+            % {"n": len(sites)}
+            if sites
+            else _("Look at the source with `breaks check --try PATTERN --scope SCOPE`."),
             name,
         )
     return sites

@@ -1,0 +1,266 @@
+"""The engine replaces what a pattern matches, proves it, and refuses everything else by name."""
+
+import ast
+
+import pytest
+
+from breaks.model import Rewrite
+from breaks.rewrite import Reason, Refusal, find, rewrite
+
+SOURCE = b'''\
+"""A module."""
+
+import numpy as np
+
+
+class Tensor:
+    def add(self, other):
+        a, b = self, other  # operands
+
+        def _backward(g):
+            if a.requires_grad:
+                a.grad += unbroadcast(g, a.shape)  # comment \xc3\xb1
+            if b.requires_grad:
+                b.grad += unbroadcast(
+                    g,
+                    b.shape,
+                )
+
+        return a.data + b.data
+
+    def scale(self, n):
+        if n: return f"{self.data * n}"
+        return 2 * (self.data + n)
+
+
+def helper(x): y = x - 1; return y
+'''
+
+
+def rule(pattern, replace, scope="Tensor.add", matches=1, **more):
+    scopes = (scope,) if isinstance(scope, str) else scope
+    patterns = (pattern,) if isinstance(pattern, str) else pattern
+    return Rewrite("minitorch.tensor", scopes, patterns, replace, matches, **more)
+
+
+def changed(source, *rules):
+    """The lines that differ, as (old, new) texts."""
+    new = rewrite(source, rules, name="test")
+    old_lines, new_lines = source.decode().splitlines(), new.decode().splitlines()
+    same = 0
+    while old_lines[: same + 1] == new_lines[: same + 1]:
+        same += 1
+    tail = 0
+    while old_lines[-tail - 1 :] == new_lines[-tail - 1 :]:
+        tail += 1
+    return "\n".join(new_lines[same : len(new_lines) - tail])
+
+
+REWRITES = {
+    "an expression": (
+        rule("a.grad += unbroadcast($G, $S)", "a.grad += $G"),
+        "                a.grad += g  # comment ñ",
+    ),
+    "over several lines": (
+        rule("b.grad += unbroadcast($G, $S)", "b.grad += $G"),
+        "                b.grad += g",
+    ),
+    "a part of a product gets parentheses": (
+        rule("$X + n", "$X - n", "Tensor.scale"),
+        "        return 2 * (self.data - n)",
+    ),
+    "a sum in the place of a name is put into parentheses": (
+        rule("x", "x + x", "helper"),
+        "def helper(x): y = x + x - 1; return y",
+    ),
+    "a hole is put into parentheses where it must be": (
+        rule("2 * $X", "$X * 2", "Tensor.scale"),
+        "        return (self.data + n) * 2",
+    ),
+    "statements keep the indentation": (
+        rule("a.grad += $V", "a.grad = $V\nb.grad = $V"),
+        "                a.grad = unbroadcast(g, a.shape)\n"
+        "                b.grad = unbroadcast(g, a.shape)  # comment ñ",
+    ),
+    "a block keeps the indentation": (
+        rule("a.grad += $V", "if $V:\n    pass\nelse:\n    a.grad += 1"),
+        "                if unbroadcast(g, a.shape):\n"
+        "                    pass\n"
+        "                else:\n"
+        "                    a.grad += 1  # comment ñ",
+    ),
+    "a statement behind a semicolon": (
+        rule("return $Y", "return None", "helper"),
+        "def helper(x): y = x - 1; return None",
+    ),
+    "two statements in a row": (
+        rule("y = $X\nreturn y", "return $X", "helper"),
+        None,
+    ),
+    "any of several patterns": (
+        rule(("nothing($V)", "a.grad += $V"), "a.grad -= $V"),
+        None,
+    ),
+    "the first scope that exists": (
+        rule("return $X", "return None", ("Tensor.plus", "Tensor.add")),
+        "        return None",
+    ),
+    "a closure named by its path": (
+        rule("a.grad += $V", "pass", "Tensor.add._backward"),
+        "                pass  # comment ñ",
+    ),
+    "a whole function": (
+        rule("def helper($X):\n    y = $X - 1\n    return y", "helper = None", scope=()),
+        "helper = None",
+    ),
+    "a metavariable that recurs": (
+        rule("a.grad += unbroadcast($G, $A.shape)", "$A.grad += $G"),
+        "                a.grad += g  # comment ñ",
+    ),
+    "a metavariable for a name in a longer chain": (
+        rule("$P.grad += unbroadcast($G, $P.shape)", "$P.grad += $G", matches=2),
+        None,
+    ),
+    "where narrows it down": (
+        rule("$P.grad += $V", "$P.grad -= $V", where={"P": "a|c"}),
+        "                a.grad -= unbroadcast(g, a.shape)  # comment ñ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("given", "expected"), REWRITES.values(), ids=REWRITES)
+def test_a_rule_rewrites(given, expected):
+    if expected is None:
+        assert ast.parse(rewrite(SOURCE, [given], name="test"))
+        assert find(SOURCE, given, name="test")
+    else:
+        assert expected == changed(SOURCE, given)
+
+
+def refused(source, *rules):
+    with pytest.raises(Refusal) as caught:
+        rewrite(source, rules, name="my-break")
+    assert str(caught.value).startswith("my-break: ")
+    return caught.value.reason
+
+
+REFUSALS = {
+    "unknown scope": (rule("a", "b", "Tensor.nothing"), Reason.UNKNOWN_SCOPE),
+    "no match": (rule("a.grad -= $V", "pass"), Reason.MATCH_COUNT),
+    "too many matches": (rule("unbroadcast($G, $S)", "$G"), Reason.MATCH_COUNT),
+    "unbound variable": (rule("a.grad += $V", "a.grad += $W"), Reason.UNBOUND_VARIABLE),
+    "unbound where": (rule("a.grad += $V", "pass", where={"W": "x"}), Reason.UNBOUND_VARIABLE),
+    "expression by statement": (rule("unbroadcast(g, a.shape)", "pass"), Reason.MATCH_COUNT),
+    "two lines behind a semicolon": (
+        rule("return y", "x = 1\nreturn x", "helper"),
+        Reason.NOT_PROVEN,
+    ),
+    "pattern that is not Python": (rule("a grad +=", "pass"), Reason.INVALID_PATTERN),
+    "replacement that is not Python": (rule("a.grad += $V", "= ="), Reason.INVALID_PATTERN),
+    "empty pattern": (rule("", "pass"), Reason.INVALID_PATTERN),
+    "inside an f-string": (rule("self.data * n", "n", "Tensor.scale"), Reason.IN_F_STRING),
+    "nothing changes": (rule("a.grad += $V", "a.grad += $V"), Reason.NO_CHANGE),
+}
+
+
+@pytest.mark.parametrize(("given", "reason"), REFUSALS.values(), ids=REFUSALS)
+def test_a_rule_is_refused_by_name(given, reason):
+    assert reason == refused(SOURCE, given)
+
+
+def test_matches_that_overlap_are_refused():
+    assert refused(b"x = f(f(1))\n", rule("f($X)", "g($X)", (), matches=2)) == Reason.OVERLAP
+
+
+def test_rules_that_overlap_are_refused():
+    rules = rule("a.grad += $V", "pass"), rule("unbroadcast($G, a.shape)", "$G")
+
+    assert refused(SOURCE, *rules) == Reason.OVERLAP
+
+
+def test_two_rules_apply_at_once_and_each_sees_the_original():
+    new = rewrite(b"a = 1\nb = 2\n", [rule("1", "2", ()), rule("b = 2", "b = 1", ())], name="t")
+
+    assert new == b"a = 2\nb = 1\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        b"def f(:\n",
+        b"x = '\xff'\n",
+        "# -*- coding: latin-1 -*-\nx = 'ñ'\n".encode("latin-1"),
+        b"\0",
+    ],
+    ids=["syntax", "not UTF-8", "another encoding", "NUL"],
+)
+def test_a_module_that_is_not_python_in_utf8_is_refused(source):
+    assert refused(source, rule("x", "y", ())) == Reason.INVALID_SOURCE
+
+
+def test_a_name_defined_twice_is_refused():
+    source = b"def f():\n    return 1\n\n\ndef f():\n    return 2\n"
+
+    assert refused(source, rule("return $X", "pass", "f")) == Reason.AMBIGUOUS_SCOPE
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda text: text.replace(b"\n", b"\r\n"),
+        lambda text: b"\xef\xbb\xbf" + text,
+        lambda text: text.rstrip(b"\n"),
+        lambda text: text.replace(b"    ", b"\t"),
+        lambda text: text.replace(b"class", b"\x0c\nclass"),
+    ],
+    ids=["CRLF", "BOM", "no newline at the end", "tabs", "form feed"],
+)
+def test_every_byte_outside_of_the_match_stays(around):
+    source = around(SOURCE)
+    new = rewrite(source, [rule("a.grad += unbroadcast($G, $S)", "a.grad += $G")], name="test")
+
+    assert new == source.replace(b"unbroadcast(g, a.shape)", b"g")
+
+
+def test_replaced_lines_end_like_their_neighbours():
+    source = SOURCE.replace(b"\n", b"\r\n")
+    new = rewrite(source, [rule("a.grad += $V", "x = 1\ny = 2")], name="test")
+
+    assert b"x = 1\r\n                y = 2" in new
+    assert new.count(b"\n") == new.count(b"\r\n")
+
+
+def test_numpy_is_matched_under_any_name_and_written_under_the_modules():
+    source = b"import numpy\n\n\ndef f(x):\n    return numpy.exp(x)\n"
+    new = rewrite(source, [rule("np.exp($X)", "np.log($X)", "f")], name="test")
+
+    assert b"return numpy.log(x)" in new
+
+
+def test_a_replacement_that_needs_a_missing_import_is_refused():
+    source = b"def f(x):\n    return x + 1\n"
+
+    assert refused(source, rule("$X + 1", "np.log($X)", "f")) == Reason.MISSING_IMPORT
+
+
+def test_a_method_is_found_in_a_mixin_of_the_module():
+    source = SOURCE.replace(b"class Tensor:", b"class Ops:") + b"\n\nclass Tensor(Ops):\n    pass\n"
+
+    assert b"a.grad += g " in rewrite(
+        source, [rule("a.grad += unbroadcast($G, $S)", "a.grad += $G")], name="test"
+    )
+
+
+def test_a_decorated_function_is_replaced_with_its_decorator():
+    source = b"@wraps\n@other\ndef f():\n    return 1\nx = 2\n"
+    new = rewrite(source, [rule("@wraps\n@other\ndef f():\n    return 1", "f = 3", ())], name="t")
+
+    assert new == b"f = 3\nx = 2\n"
+
+
+def test_find_tells_the_line_and_the_text_of_each_match():
+    assert find(SOURCE, rule("$P.grad += $V", "pass"), name="t") == [
+        (12, "a.grad += unbroadcast(g, a.shape)"),
+        (14, "b.grad += unbroadcast(\n                    g,\n                    b.shape,\n"
+         "                )"),
+    ]  # fmt: skip
