@@ -12,7 +12,7 @@ else
 CORE := $(VENV)/.core
 endif
 
-.PHONY: demo test check unit format clean
+.PHONY: demo test check unit format docs clean
 
 demo: $(CORE)  ## the main job on the embedded defaults; TORCH=1 asks torch live
 	@PATH="$(CURDIR)/$(BIN):$$PATH" sh labs/demo.sh
@@ -30,6 +30,9 @@ unit: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: $(VENV)/.dev  ## writes below each command of the pages what it prints today
+	$(BIN)/python -m tests.docs $(PAGES)
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "breaklabs needs Python 3.11 or newer; found " + sys.version.split()[0] + ". Try: make PYTHON=python3.12")'
@@ -49,3 +52,7 @@ $(VENV)/.dev: $(DEPS) | $(VENV)/bin/python
 
 clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+
+.PHONY: index
+index: $(VENV)/.dev  ## read and validate the catalogue once, for quick starts
+	$(BIN)/python -m breaks.catalog

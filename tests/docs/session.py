@@ -3,12 +3,12 @@
 import contextlib
 import json
 import os
+import random
 import re
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +19,7 @@ from tests.tree import ROOT, files
 
 LIMIT = 300  # seconds for one example
 PYTHON = Path(__file__).with_name("python_session.py")
+HOME = "/home/you"  # where a page shows its commands to run
 END = "\x1e"  # the record separator: no command prints it
 
 
@@ -98,10 +99,10 @@ class Session:
     def as_shown(self, text: str) -> list[str]:
         """Lines, with the folders of this run replaced by those of the person in the pages."""
         for real, shown in (
-            (self.home, "/home/you"),
-            (self.home.parent / "tmp", "/tmp"),
-            (Path(sys.prefix), "/home/you/breaklabs/.venv"),
-            (ROOT, "/home/you/breaklabs"),
+            (self.home / ".tmp", "/tmp"),
+            (self.home, HOME),
+            (Path(sys.prefix), f"{HOME}/breaklabs/.venv"),
+            (ROOT, f"{HOME}/breaklabs"),
         ):
             text = re.sub(rf"{re.escape(str(real))}(?![\w.-])", shown, text)
         return text.split("\n")[:-1] if text.endswith("\n") else text.split("\n") if text else []
@@ -124,10 +125,9 @@ def kill(process: "subprocess.Popen[str]") -> None:
 @contextlib.contextmanager
 def session(page: Page) -> Iterator[Session]:
     """A fresh place for one page; removed afterwards."""
-    with tempfile.TemporaryDirectory(prefix="docs-") as name:
-        base = Path(name).resolve()
-        home, scratch = base / "home", base / "tmp"
-        home.mkdir()
+    home = new_home()
+    try:
+        scratch = home / ".tmp"
         scratch.mkdir()
         environment = environment_of(page, home, scratch)
         folder = home / {"clone": "breaklabs"}.get(page.place, "workspace")
@@ -138,6 +138,18 @@ def session(page: Page) -> Iterator[Session]:
             yield opened
         finally:
             opened.close()
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def new_home() -> Path:
+    """A folder whose path is as long as HOME, so that lines wrap as they do in the pages."""
+    letters = "abcdefghijklmnopqrstuvwxyz0123456789"
+    while True:
+        home = Path("/tmp").resolve() / "".join(random.choices(letters, k=4))
+        with contextlib.suppress(FileExistsError):
+            home.mkdir(mode=0o700)
+            return home
 
 
 def environment_of(page: Page, home: Path, scratch: Path) -> dict[str, str]:
