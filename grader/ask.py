@@ -150,7 +150,7 @@ def scenario_questions(scenario: Scenario, answers: Mapping[str, str]) -> Iterat
     yield Question(
         f"{name}/phase",
         _("Where does it FIRST differ from the correct library?"),
-        _choices(Phase),
+        _choices(phases(scenario)),
     )
     if phase != Phase.NOWHERE:
         yield Question(f"{name}/mode", _("How?"), _choices(MODES))
@@ -168,6 +168,11 @@ def scenario_questions(scenario: Scenario, answers: Mapping[str, str]) -> Iterat
         free=percent_of,
     )
     yield Question(f"{name}/because", _("Because (one line)"), optional=True, free=line_of)
+
+
+def phases(scenario: Scenario) -> tuple[Phase, ...]:
+    """Where a scenario can differ: in a step only if it takes one."""
+    return tuple(one for one in Phase if one is not Phase.STEP or scenario.fit is not None)
 
 
 def detail_questions(
@@ -210,8 +215,8 @@ def tensors(scenario: Scenario, phase: Phase) -> tuple[str, ...]:
 def training_questions(answers: Mapping[str, str]) -> Iterator[Question]:
     yield Question("training/outcome", _("How does it go?"), _choices(OUTCOMES))
     if answers.get("training/outcome") == Outcome.CRASH:
-        phases = (Phase.FORWARD, Phase.BACKWARD, Phase.STEP)
-        yield Question("training/phase", _("Where does it stop?"), _choices(phases), optional=True)
+        places = (Phase.FORWARD, Phase.BACKWARD, Phase.STEP)
+        yield Question("training/phase", _("Where does it stop?"), _choices(places), optional=True)
 
 
 def _choices(words: Any) -> tuple[Choice, ...]:

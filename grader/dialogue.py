@@ -138,7 +138,8 @@ class Dialogue:
     def confirm(self, answers: Answers, text: str) -> bool:
         """Whether the prediction is to be committed; `b` goes back into the questions first."""
         while True:
-            console.say(text)
+            if text:
+                console.say(text)
             typed = self.source.read().strip().lower()
             if typed in BACK:
                 self.back(answers)
@@ -147,8 +148,12 @@ class Dialogue:
             if typed in YES:
                 return True
             if typed in NO:
-                raise EOFError
+                raise Left
             self.source.refuse(UnclearError(_("yes, no, or b to go back")), typed)
+
+
+class Left(Exception):
+    """The answer to the last question was no."""
 
 
 YES = ("y", "yes", "s", "si", "sí")

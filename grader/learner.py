@@ -28,6 +28,7 @@ class Event(StrEnum):
     SENTENCE = "sentence"  # the learner's own words, before the lesson
     EXPLAINED = "explained"  # the lesson was shown
     GIVEN_UP = "given-up"  # the lesson was shown before a check
+    LOOKED = "looked"  # what happens was shown without a committed prediction
 
 
 class Stage(StrEnum):
@@ -87,6 +88,13 @@ class Record:
     def gave_up(self, lab: str, break_id: str) -> bool:
         """Whether the lesson was read before a check."""
         return bool(self._last(Event.GIVEN_UP, lab, break_id))
+
+    def looked(self, break_id: str) -> bool:
+        """Whether what a break does was shown before it was predicted."""
+        return any(
+            event.get("kind") in (Event.LOOKED, Event.GIVEN_UP) and event.get("break") == break_id
+            for event in self.events
+        )
 
     def _last(self, kind: Event, lab: str, break_id: str) -> Json:
         for event in reversed(self.events):

@@ -72,8 +72,9 @@ def _range(broken: Curve, clean: Curve, floor: float | None) -> tuple[float, flo
     low, high = (min(ground), max(ground)) if ground else (0.0, 1.0)
     if high <= low:
         high = low + 1.0
-    room = 0.15 * (high - low)
-    return low, max(high, min(max(_finite(broken), default=high), high + room))
+    size = high - low
+    lowest = max(min(_finite(broken), default=low), low - size)
+    return min(low, lowest), max(high, min(max(_finite(broken), default=high), high + 0.15 * size))
 
 
 def _row(value: float, low: float, high: float, height: int) -> int:
