@@ -1,0 +1,40 @@
+"""Nothing is hidden: the index leads to every page, the list of decisions to every decision."""
+
+import re
+
+import pytest
+
+from tests.tree import ROOT
+
+DOCS = ROOT / "docs"
+HEADINGS = ["Context", "Decision", "Measurement", "Consequence"]
+DECISIONS = sorted((DOCS / "adr").glob("[0-9]*.md"))
+
+
+def unlisted(index: str, names: list[str]) -> list[str]:
+    """Names to which the index does not link."""
+    return [name for name in names if f"]({name})" not in index]
+
+
+def test_the_index_leads_to_every_page():
+    names = [p.name for p in DOCS.glob("*.md") if p.name != "index.md"]
+
+    assert [] == unlisted((DOCS / "index.md").read_text("utf-8"), names)
+
+
+def test_the_list_of_decisions_is_complete_and_in_order():
+    index = (DOCS / "adr" / "README.md").read_text("utf-8")
+
+    assert [p.name for p in DECISIONS] == re.findall(r"^\| \[\d+\]\((\S+)\)", index, re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_has_its_number_and_the_four_headings(path):
+    text = path.read_text("utf-8")
+
+    assert text.startswith(f"# {path.name[:4]}. ")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == HEADINGS
+
+
+def test_a_page_that_is_not_listed_is_found():
+    assert ["b.md"] == unlisted("See [a](a.md) and `b.md`.", ["a.md", "b.md"])
