@@ -323,6 +323,9 @@ def _training(prediction: Prediction | None, seen: TrainingObservation) -> tuple
     outcome = _compare("outcome", said.outcome.value if said else "", seen.outcome.value, OUTCOME)
     if seen.outcome is Outcome.UNCERTAIN:
         return (_unscored(outcome, Why.UNCERTAIN),)
+    others = [run.outcome for run in seen.runs if run.outcome is not Outcome.SAME]
+    if outcome.mark is Mark.WRONG and said and said.outcome in others:  # so it went in one form
+        outcome = replace(outcome, mark=Mark.PARTLY, points=OUTCOME / 2)
     if seen.outcome is Outcome.CRASH and seen.phase is not Phase.NOWHERE:
         phase = said.phase if said else None
         return (

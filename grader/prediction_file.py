@@ -16,7 +16,7 @@ from breaks import i18n
 from breaks.command import did_you_mean
 from breaks.errors import BreaksError, Exit
 from breaks.load import Document, Place, read_yaml
-from grader.ask import DTYPES, OUTCOMES, tensors
+from grader.ask import DTYPES, OUTCOMES, phases, tensors
 from grader.prediction import First, Prediction, Said, TrainingSaid
 from grader.recording import PER_SCENARIO, Answer, Detector, Mode, Outcome, Pattern, Phase, Shape
 from labs.model import Lab, Scenario
@@ -145,17 +145,13 @@ class Reading:
     def first(self, place: Place, value: object, scenario: Scenario) -> First | None:
         data = self.mapping(place, value)
         self.known_keys(place, data, FIRST_KEYS)
-        phase = self.word((*place, "phase"), data.get("phase"), Phase)
+        phase = self.word((*place, "phase"), data.get("phase"), Phase, phases(scenario))
         mode = self.word((*place, "mode"), data.get("mode"), Mode)
-        if phase is not None and mode is not None:
-            if (phase is Phase.NOWHERE) != (mode is Mode.UNAFFECTED):
-                expected = _("phase nowhere together with mode unaffected, or neither")
-                found = f"phase {phase.value}, mode {mode.value}"
-                self.problem((*place, "mode"), expected, found, _("Change one of them."))
-            if phase is Phase.STEP and scenario.fit is None:
-                expected = _("forward, backward or nowhere: %(name)s takes no step")
-                todo = _("Choose another phase.")
-                self.problem((*place, "phase"), expected % {"name": scenario.name}, phase, todo)
+        both = phase is not None and mode is not None
+        if both and (phase is Phase.NOWHERE) != (mode is Mode.UNAFFECTED):
+            expected = _("phase nowhere together with mode unaffected, or neither")
+            found = f"phase {phase}, mode {mode}"
+            self.problem((*place, "mode"), expected, found, _("Change one of them."))
         return self.detailed(place, data, scenario, phase, mode)
 
     def detailed(
@@ -194,8 +190,8 @@ class Reading:
         if given.get("outcome") is None and given.get("phase") is None:
             return None
         outcome = self.word((*place, "outcome"), given.get("outcome"), Outcome, OUTCOMES)
-        phases = (Phase.FORWARD, Phase.BACKWARD, Phase.STEP)
-        phase = self.word((*place, "phase"), given.get("phase"), Phase, phases, needed=False)
+        places = (Phase.FORWARD, Phase.BACKWARD, Phase.STEP)
+        phase = self.word((*place, "phase"), given.get("phase"), Phase, places, needed=False)
         if phase is not None and outcome not in (None, Outcome.CRASH):
             expected = _("a phase only for outcome crash: where it stops")
             self.problem((*place, "phase"), expected, phase, _("Remove the phase."))

@@ -15,6 +15,7 @@ from typing import Any
 
 CALIBRATION_AFTER = 5  # answers before the table is shown
 LEVELS = (20, 40, 60, 80, 95)
+BIT = 0.5  # points for one bit: the five detectors often agree, and must not outweigh the rest
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +28,7 @@ class DetectorScore:
     constant: str  # the answer that is true most often
     constant_right: int  # how often
     points: float
-    possible: float  # the information in its answers, in bits; 0 where they are all the same
+    possible: float  # by the information in its answers; 0 where they are all the same
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -64,8 +65,8 @@ def detector_score(detector: str, pairs: Sequence[tuple[str, str]]) -> DetectorS
         len(pairs),
         constant,
         constant_right,
-        share * perfect if varies else 0.0,
-        perfect if varies else 0.0,
+        BIT * share * perfect if varies else 0.0,
+        BIT * perfect if varies else 0.0,
     )
 
 

@@ -23,7 +23,7 @@ from grader.recording import (
 )
 from grader.score import Calibration
 from grader.words import meaning
-from labs.model import Lab, Loss, Scenario
+from labs.model import Input, Lab, Loss, Scenario
 
 _ = i18n.gettext
 SURE = 80  # from here on a miss is a confident one
@@ -45,19 +45,32 @@ def head(lab: Lab, break_id: str, step: int | None = None) -> str:
 
 def task(scenario: Scenario) -> str:
     """A scenario in one line: its inputs, its expression, its loss."""
-    inputs = "  ".join(f"{one.name} {shape_text(one.shape)}" for one in scenario.inputs)
-    expression = " ".join(scenario.expression.split())
+    return "   ".join(task_parts(scenario))
+
+
+def task_parts(scenario: Scenario) -> list[str]:
+    """The inputs, the expression (one that takes several lines stays so), the loss, the steps."""
+    inputs = "  ".join(f"{one.name} {input_text(one)}" for one in scenario.inputs)
     loss = {
         Loss.SUM: "loss = y.sum()",
         Loss.WEIGHTED: "loss = (w * y).sum()",
         Loss.ITSELF: "loss = y",
     }[scenario.loss]
-    parts = [inputs, f"y = {expression}", loss]
+    several = "\n" in scenario.expression
+    expression = scenario.expression if several else f"y = {scenario.expression}"
+    parts = [inputs, expression, loss]
     if scenario.backward != 1:
         parts.append(_("backward() %(count)d times") % {"count": scenario.backward})
     if scenario.fit is not None:
         parts.append(_fit(scenario))
-    return "   ".join(parts)
+    return parts
+
+
+def input_text(one: Input) -> str:
+    """The shape of an input, and what is special about it."""
+    notes = [] if one.dtype == "float64" else [one.dtype]
+    notes += [_("constant")] if one.constant and not one.is_integer else []
+    return shape_text(one.shape) + (f" {' '.join(notes)}" if notes else "")
 
 
 def _fit(scenario: Scenario) -> str:
@@ -71,10 +84,26 @@ def _fit(scenario: Scenario) -> str:
 
 
 def scenario_head(scenario: Scenario, number: int, total: int) -> str:
+    """Its number, name and title, then what is computed."""
     label = _("Scenario %(number)d/%(total)d") % {"number": number, "total": total}
-    title = f"{label}  {console.style(scenario.name, 'title')}  {i18n.pick(scenario.title)}"
-    lines = console.wrap(title, console.width(), hanging="  ")
-    return lines + "\n" + console.wrap(task(scenario), console.width(), indent="  ", hanging="    ")
+    name, title = console.style(scenario.name, "title"), i18n.pick(scenario.title)
+    head = _joined([f"{label}  {name}", title], "  ", "")
+    return head + "\n" + _joined(task_parts(scenario), "   ", "  ")
+
+
+def _joined(parts: Sequence[str], gap: str, indent: str) -> str:
+    """The parts on as few lines as hold them; a line breaks between parts, not inside."""
+    width, lines = console.width(), [""]
+    for part in parts:
+        if "\n" in part:
+            lines += [*(indent + line for line in part.split("\n")), ""]
+        elif not lines[-1]:
+            lines[-1] = indent + part
+        elif console.cells(lines[-1] + gap + part) <= width:
+            lines[-1] += gap + part
+        else:
+            lines.append(indent + "  " + part)
+    return "\n".join(console.wrap(line, width, hanging="    ") for line in lines if line)
 
 
 def proofs(observed: Observed) -> str:
@@ -237,9 +266,32 @@ def tensor_text(seen: Difference) -> str:
 
 
 def _detector_rows(verdict: ScenarioVerdict) -> Iterable[Row]:
+    """The detectors that went otherwise, one by one; those that are right, together."""
+    right = [one for one in verdict.detectors if one.mark is Mark.RIGHT]
     for facet in verdict.detectors:
-        note = _("not scored") if facet.mark is Mark.UNSCORED else ""
-        yield facet.name, facet.said or console.glyphs.dash, mark(facet.mark), facet.happened, note
+        if facet.mark is not Mark.RIGHT:
+            note = _("not scored") if facet.mark is Mark.UNSCORED else ""
+            said = facet.said or console.glyphs.dash
+            yield facet.name, said, mark(facet.mark), facet.happened, note
+    if right:
+        whole = len(right) == len(verdict.detectors)
+        label = _("all detectors") if whole else _("the others")
+        yield label, _as_said(right), mark(Mark.RIGHT), _answers(right), ""
+
+
+def _as_said(facets: Sequence[Facet]) -> str:
+    words = {facet.said for facet in facets}
+    return words.pop() if len(words) == 1 else _("as it happened")
+
+
+def _answers(facets: Sequence[Facet]) -> str:
+    """The answers of several detectors, those with the same answer together."""
+    groups: dict[str, list[str]] = {}
+    for facet in facets:
+        groups.setdefault(facet.happened, []).append(facet.name)
+    if len(groups) == 1:
+        return next(iter(groups))
+    return "\n".join(f"{answer}: {' '.join(names)}" for answer, names in groups.items())
 
 
 def _evidence(seen: Difference) -> Iterable[str]:
@@ -289,8 +341,7 @@ def _detector_evidence(
         result = seen.detectors[Detector(facet.name)]
         surprising = facet.mark in (Mark.WRONG, Mark.UNSCORED) or not predicted
         why = str(result.evidence.get("why") or "")
-        smallest = facet.name == Detector.PROPERTY_TEST and result.fires
-        if smallest:
+        if facet.name == Detector.PROPERTY_TEST and result.fires and verdict.hit is not True:
             yield from _smallest(result)
         elif surprising and why:
             yield f"{facet.name}: {why}"
@@ -302,15 +353,15 @@ def _detector_evidence(
 
 
 def _smallest(result: Result) -> Iterable[str]:
+    """The smallest shapes that reveal the fault, and the smallest that hide it."""
     why = str(result.evidence.get("why") or "")
-    yield _("%(detector)s, smallest failing case: %(case)s") % {
-        "detector": result.detector.value,
-        "case": why,
-    }
+    text = _("%(detector)s, smallest failing case: %(case)s")
+    text = text % {"detector": result.detector.value, "case": why}
     hiding = result.evidence.get("hiding")
     if isinstance(hiding, Mapping):
         shapes = "  ".join(f"{name} {shape_text(shape)}" for name, shape in hiding.items())
-        yield _("with %(shapes)s it hides") % {"shapes": shapes}
+        text += "; " + _("with %(shapes)s it hides") % {"shapes": shapes}
+    yield text
 
 
 # --- the graph ----------------------------------------------------------------------------------
@@ -523,16 +574,16 @@ def form_rows(run: TrainingRun, clean: TrainingRun | None) -> list[list[str]]:
 
 
 def _curve_row(run: TrainingRun, label: str, low: float, high: float, told: bool) -> list[str]:
-    spark = plot.sparkline(run.losses, 20, low, high)
+    spark = plot.sparkline(run.losses, 16, low, high)
     word = run.outcome.value if told else ""
     if told and run.outcome.value == "crash":
         word += f" {run.phase.value}"
-    return [run.form.value, label, spark, change(run), number(run.distance), word]
+    return [run.form.value, label, spark, change(run), number(run.distance, 2), word]
 
 
 def change(run: TrainingRun) -> str:
     """The first and the last loss."""
-    return f"{number(run.first)} {console.glyphs.arrow} {number(run.last)}"
+    return f"{number(run.first, 2)} {console.glyphs.arrow} {number(run.last, 2)}"
 
 
 def number(value: float | None, digits: int = 3) -> str:
