@@ -83,7 +83,10 @@ class Theirs:
     @staticmethod
     def getitem(x, index):
         items = index if isinstance(index, tuple) else (index,)
-        if any(isinstance(i, slice) and (i.step or 1) < 0 for i in items):  # torch has none
+        kinds = {type(i) for i in items}
+        reverses = any(isinstance(i, slice) and (i.step or 1) < 0 for i in items)
+        if reverses or {int, np.ndarray} <= kinds:  # torch has no such slices, and other rules for
+            # an integer beside an array: what NumPy picks is told to torch place by place
             places = np.arange(x.numel()).reshape(x.shape)[index]
             return x.reshape(-1)[torch.tensor(places.copy())]
         return x[tuple(torch.tensor(i) if isinstance(i, np.ndarray) else i for i in items)]
