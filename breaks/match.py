@@ -1,117 +1,136 @@
 """Compares a pattern with a node of the source, and binds the pattern's metavariables."""
 
+from __future__ import annotations
+
 import ast
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-HOLE = re.compile(r"\$([A-Z][A-Z0-9_]*)")
-HOLE_NAME = re.compile(r"__hole_([A-Z][A-Z0-9_]*)__")
-IGNORED = {"ctx", "type_comment", "kind"}  # do not change what code means
+from breaks.pattern import hole
 
-Bindings = dict[str, ast.AST | str]
-CUSTOM = {"np": "numpy"}  # how patterns spell modules, whatever the source calls them
-
-
-def with_identifiers(pattern: str) -> str:
-    """The pattern as Python: every $X as an identifier."""
-    return HOLE.sub(r"__hole_\1__", pattern)
+Bindings = dict[str, ast.AST | str]  # an identifier, such as a parameter's name, is a str
+SPELLINGS = {"np": "numpy"}  # how patterns call modules, whatever the source calls them
+MEANT = {  # per type of node, the fields that say what the code means
+    kind: tuple(f for f in kind._fields if f not in {"ctx", "kind", "type_comment"})
+    for kind in vars(ast).values()
+    if isinstance(kind, type) and issubclass(kind, ast.AST)
+}
 
 
-def hole_names(pattern: str) -> set[str]:
-    return set(HOLE.findall(pattern))
+def same(one, other) -> bool:
+    """Whether two trees are the same code, wherever they stand; Load and Store do not matter."""
+    pairs = [(one, other)]
+    while pairs:
+        a, b = pairs.pop()
+        if a is b:
+            continue
+        if type(a) is not type(b):
+            return False
+        if isinstance(a, list):
+            if len(a) != len(b):
+                return False
+            pairs.extend(zip(a, b, strict=True))
+        elif isinstance(a, ast.AST):
+            pairs.extend((getattr(a, f, None), getattr(b, f, None)) for f in MEANT[type(a)])
+        elif a != b:
+            return False
+    return True
 
 
-def plain(node) -> str:
-    """A node as text without positions and contexts: equal for equal code."""
-    return re.sub(r"(, )?ctx=(Load|Store|Del)\(\)", "", ast.dump(node))
-
-
-def match(pattern, node, bindings: Bindings, aliases: "Aliases") -> bool:
+def match(pattern, node, bindings: Bindings, aliases: Aliases) -> bool:
     """Whether `node` is the pattern, with its metavariables bound; one that recurs binds equals."""
-    if isinstance(pattern, ast.Name) and (hole := HOLE_NAME.fullmatch(pattern.id)):
-        return isinstance(node, ast.expr) and _bind(hole.group(1), node, bindings)
+    name = hole(pattern)
+    if name is not None:
+        return isinstance(node, ast.expr | str) and _bind(name, node, bindings)
     if isinstance(pattern, list):
         return (
             isinstance(node, list)
             and len(pattern) == len(node)
             and all(match(p, n, bindings, aliases) for p, n in zip(pattern, node, strict=True))
         )
-    if isinstance(pattern, str):
-        hole = HOLE_NAME.fullmatch(pattern)
-        if hole and isinstance(node, str):
-            return _bind(hole.group(1), node, bindings)
-        return pattern == node
     if not isinstance(pattern, ast.AST):
         return type(pattern) is type(node) and pattern == node
-    dotted = _dotted(pattern)
-    if dotted is not None and isinstance(node, ast.expr):
-        there = _dotted(node)
-        if there is not None and "__hole_" not in dotted:
-            return _full(dotted, CUSTOM) == _full(there, aliases.modules)
+    if aliases.agree(pattern, node):
+        return True
+    if isinstance(pattern, ast.Assign) and isinstance(node, ast.AnnAssign):
+        node = _without_annotation(node)
     return type(pattern) is type(node) and all(
-        match(value, getattr(node, name), bindings, aliases)
-        for name, value in ast.iter_fields(pattern)
-        if name not in IGNORED
+        match(
+            _ordered(getattr(pattern, f, None)), _ordered(getattr(node, f, None)), bindings, aliases
+        )
+        for f in MEANT[type(pattern)]
     )
 
 
-def _bind(name: str, code: ast.AST | str, bindings: Bindings) -> bool:
+def _bind(name: str, code: ast.expr | str, bindings: Bindings) -> bool:
     known = bindings.setdefault(name, code)
-    return known is code or _text(known) == _text(code)
+    return known is code or same(_plain(known), _plain(code))
 
 
-def _text(code: ast.AST | str) -> str:
-    """Equal for equal code; a parameter `x` and the name `x` are one."""
-    if isinstance(code, ast.Name):
-        return code.id
-    return code if isinstance(code, str) else plain(code)
+def _plain(code: ast.AST | str) -> ast.AST | str:
+    """A parameter `x` and the name `x` are one."""
+    return code.id if isinstance(code, ast.Name) else code
 
 
-def _dotted(node) -> str | None:
+def _without_annotation(node: ast.AnnAssign) -> ast.AST:
+    """`x = 1` of `x: int = 1`."""
+    return ast.Assign([node.target], node.value) if node.value is not None else node
+
+
+def _ordered(value):
+    """Keyword arguments by name: their order means nothing."""
+    if isinstance(value, list) and value and isinstance(value[0], ast.keyword):
+        return sorted(value, key=lambda keyword: keyword.arg or "")
+    return value
+
+
+def dotted(node) -> str | None:
     """`a.b.c` of a chain of names; None for anything else."""
     parts = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    return ".".join([node.id, *reversed(parts)])
-
-
-def _full(dotted: str, modules: Mapping[str, str]) -> str:
-    first, dot, rest = dotted.partition(".")
-    return modules.get(first, first) + dot + rest
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """What a module calls the modules that it imports."""
+    """What a module calls the modules that it imports, and what it takes from them."""
 
-    modules: Mapping[str, str]  # local name → full name
+    full: Mapping[str, str]  # local name → full name
 
     @classmethod
-    def of_module(cls, tree: ast.Module) -> "Aliases":
-        modules = {}
+    def of_module(cls, tree: ast.Module) -> Aliases:
+        full = {}
         for node in tree.body:
             if isinstance(node, ast.Import):
                 for alias in node.names:
-                    if alias.asname or "." not in alias.name:
-                        modules[alias.asname or alias.name] = alias.name
-            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                    local = alias.asname or alias.name.partition(".")[0]
+                    full[local] = alias.name if alias.asname else local
+            elif isinstance(node, ast.ImportFrom) and not node.level:
                 for alias in node.names:
-                    if node.module in CUSTOM.values():
-                        modules[alias.asname or alias.name] = f"{node.module}.{alias.name}"
-        return cls(modules)
+                    full[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+        return cls(full)
 
-    def spelled(self, template: str) -> str | None:
-        """A replacement with this module's names for modules; None where one is not imported."""
-        for short, full in CUSTOM.items():
-            if not re.search(rf"(?<![\w.$]){short}\.", template):
-                continue
-            mine = [name for name, module in self.modules.items() if module == full]
-            if not mine:
-                return None
-            if short not in mine:
-                template = re.sub(rf"(?<![\w.$]){short}\.", f"{mine[0]}.", template)
-        return template
+    def agree(self, pattern: ast.AST, node: object) -> bool:
+        """Whether two names mean one thing of one module: np.exp, numpy.exp, or an imported exp."""
+        wanted, there = dotted(pattern), dotted(node)
+        if wanted is None or there is None or "__hole_" in wanted:
+            return False
+        return _resolved(wanted, SPELLINGS) == _resolved(there, self.full)
+
+    def local(self, root: str) -> str | None:
+        """What this module calls the module that patterns call `root`; None if it has no name.
+
+        A root that is no module, as far as one can see here, keeps its name.
+        """
+        full = SPELLINGS.get(root, root)
+        names = [name for name, meant in self.full.items() if meant == full]
+        if root in names or not (names or root in SPELLINGS):
+            return root
+        return names[0] if names else None
+
+
+def _resolved(name: str, full: Mapping[str, str]) -> str:
+    root, dot, rest = name.partition(".")
+    return full.get(root, root) + dot + rest

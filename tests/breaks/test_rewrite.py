@@ -93,6 +93,10 @@ REWRITES = {
         rule("return $Y", "return None", "helper"),
         "def helper(x): y = x - 1; return None",
     ),
+    "two statements behind a semicolon": (
+        rule("return $Y", "x = $Y\nreturn x", "helper"),
+        "def helper(x): y = x - 1; x = y; return x",
+    ),
     "two statements in a row": (
         rule("y = $X\nreturn y", "return $X", "helper"),
         None,
@@ -150,9 +154,9 @@ REFUSALS = {
     "too many matches": (rule("unbroadcast($G, $S)", "$G"), Reason.MATCH_COUNT),
     "unbound variable": (rule("a.grad += $V", "a.grad += $W"), Reason.UNBOUND_VARIABLE),
     "unbound where": (rule("a.grad += $V", "pass", where={"W": "x"}), Reason.UNBOUND_VARIABLE),
-    "expression by statement": (rule("unbroadcast(g, a.shape)", "pass"), Reason.MATCH_COUNT),
-    "two lines behind a semicolon": (
-        rule("return y", "x = 1\nreturn x", "helper"),
+    "expression by statement": (rule("unbroadcast(g, a.shape)", "pass"), Reason.KIND),
+    "a block behind a semicolon": (
+        rule("return y", "if y:\n    return x", "helper"),
         Reason.NOT_PROVEN,
     ),
     "pattern that is not Python": (rule("a grad +=", "pass"), Reason.INVALID_PATTERN),
@@ -169,7 +173,7 @@ def test_a_rule_is_refused_by_name(given, reason):
 
 
 def test_matches_that_overlap_are_refused():
-    assert refused(b"x = f(f(1))\n", rule("f($X)", "g($X)", (), matches=2)) == Reason.OVERLAP
+    assert refused(b"x = f(f(1))\n", rule("f($X)", "len($X)", (), matches=2)) == Reason.OVERLAP
 
 
 def test_rules_that_overlap_are_refused():
