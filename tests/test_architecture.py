@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -208,3 +209,54 @@ def test_a_heavy_import_at_start_is_found(name):
 )
 def test_a_late_import_is_light(source):
     assert [] == heavy_at_start("a", known(a=source))
+
+
+# ---------------------------------------------------------------- and what really is loaded
+
+LIGHT = (
+    "breaks",
+    "breaks list",
+    "breaks show skip-unbroadcast",
+    "breaks diff skip-unbroadcast",
+    "breaks status",
+    "grader",
+    "grader labs",
+    "grader progress",
+)
+LOADED = """
+import sys
+from {tool}.cli import main
+try:
+    main()
+finally:
+    print(*sorted({heavy} & set(sys.modules)), file=sys.stderr)
+"""
+
+
+def loaded_by(code: str, folder, *arguments: str) -> list[str]:
+    """The heavy packages that a process has loaded when it ends; it must end well."""
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    return done.stderr.split("\n")[-2].split()
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("workspace")
+    breaks = [sys.executable, "-c", "from breaks.cli import main; main()"]
+    subprocess.run([*breaks, "init", "."], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+@pytest.mark.parametrize("command", LIGHT)
+def test_a_light_command_loads_nothing_heavy(command, workspace):
+    tool, *arguments = command.split()
+
+    assert [] == loaded_by(LOADED.format(tool=tool, heavy=HEAVY), workspace, *arguments)
+
+
+def test_what_is_loaded_is_seen(tmp_path):
+    (tmp_path / "tool").mkdir()
+    (tmp_path / "tool" / "cli.py").write_text("def main():\n    import numpy\n")
+
+    assert ["numpy"] == loaded_by(LOADED.format(tool="tool", heavy=HEAVY), tmp_path)
