@@ -71,17 +71,19 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
 
 def _index() -> dict[str, Any]:
     try:
-        return json.loads(INDEX.read_bytes())
+        index = json.loads(INDEX.read_bytes())
     except (OSError, ValueError):
         return {}
+    return index if isinstance(index, dict) else {}
 
 
 def _indexed(path: Path, index: dict[str, Any]) -> Break | None:
     """The break of a file that is byte for byte the one which the index was made from."""
     entry = index.get(path.name)
-    if entry is None or entry["sha256"] != hashlib.sha256(path.read_bytes()).hexdigest():
+    if not isinstance(entry, dict):
         return None
-    return break_of(entry["data"])
+    same = entry.get("sha256") == hashlib.sha256(path.read_bytes()).hexdigest()
+    return break_of(entry["data"]) if same else None
 
 
 def build_index() -> str:
