@@ -5,7 +5,7 @@ Any number of breaks may be applied, as long as it makes no difference in which 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -19,7 +19,7 @@ from breaks.peeks import Peek, peeks
 from breaks.record import FILE, Applied, Change, Record, Unfinished, dump, load, version
 from breaks.tangle import Tangle, refusal
 from breaks.transaction import Outcome, Recovery, carry_out, content, place_of, recover, turn
-from breaks.untangle import Place, place, take_out
+from breaks.untangle import Place, take_out
 from breaks.workspace import Workspace
 
 __all__ = [
@@ -103,7 +103,7 @@ def revert(ws: Workspace, *ids: str | None) -> list[str]:
         tangles: list[Tangle] = []
         for item in reversed(wanted):
             tangles += _take_out(texts, item)
-            applied = _rebased([other for other in applied if other.id != item.id], item)
+            applied = _rebased(applied, item.id)
         if tangles:
             raise refusal(ws, tangles)
         files = tuple(
@@ -130,7 +130,7 @@ def forget(ws: Workspace, *ids: str) -> list[str]:
 def status(ws: Workspace) -> Status:
     """How each recorded break stands, by what is in the files and not by what was run."""
     record, texts = _steady(ws, lambda record: _contents(ws, record.applied))
-    breaks = tuple(_standing(ws, item, texts) for item in record.applied)
+    breaks = tuple(reversed([*_standings(ws, record.applied, texts)]))
     last = {change.module: change.after for item in record.applied for change in item.changes}
     gone = tuple(ws.file_name(module) for module, text in texts.items() if text is None)
     edited = tuple(
@@ -184,6 +184,16 @@ def _changes(old: Mapping[str, bytes], new: Mapping[str, bytes]) -> tuple[Change
     return tuple(Change(name, old[name], new[name]) for name in new if new[name] != old[name])
 
 
+def _standings(
+    ws: Workspace, applied: Sequence[Applied], texts: Mapping[str, bytes | None]
+) -> Iterator[Standing]:
+    """How each break stands, the last one first, each looked at without those above it."""
+    left = dict(texts)
+    for item in reversed(applied):
+        yield _standing(ws, item, left)
+        _take_out(left, item)
+
+
 def _standing(ws: Workspace, item: Applied, texts: Mapping[str, bytes | None]) -> Standing:
     places = {place_of(change, texts[change.module]) for change in item.changes}
     if Place.TANGLED in places:
@@ -233,52 +243,55 @@ def _refuse_other_encodings(ws: Workspace, texts: Mapping[str, bytes], brk: Brea
 
 
 def _broken(texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break) -> dict[str, bytes]:
-    """The texts with the break in them, provided that every applied break can still leave."""
+    """The texts with the break in them, provided that it and every applied one can leave first."""
     from breaks.rewrite import mutate
 
     try:
         changed = dict(mutate(texts, brk))
     except BreaksError as error:
         raise _overlap_or(error, texts, applied, brk) from None
-    for item in applied:
-        if not _commute(texts, changed, item, brk):
+    near = [item for item in applied if _touched(texts, changed, item)]
+    for item in near:
+        if _without(changed, [item]) is None:
             raise _overlap(brk.id, item.id)
+    if near and _alone(texts, near, brk) != _without(changed, near):
+        raise _overlap(brk.id, near[-1].id)
     return changed
 
 
-def _commute(
-    texts: Mapping[str, bytes], changed: Mapping[str, bytes], item: Applied, brk: Break
-) -> bool:
-    """Whether it is the same to take `item` out before or after the break is made."""
+def _touched(old: Mapping[str, bytes], new: Mapping[str, bytes], item: Applied) -> bool:
+    """Whether two libraries differ in a file of an applied break."""
+    return any(old.get(change.module) != new.get(change.module) for change in item.changes)
+
+
+def _without(texts: Mapping[str, bytes], items: Sequence[Applied]) -> dict[str, bytes] | None:
+    """The texts with these breaks taken out, the last one first; None where that is impossible."""
+    left: dict[str, bytes | None] = dict(texts)
+    if any(_take_out(left, item) for item in reversed(items)):
+        return None
+    return {module: text for module, text in left.items() if text is not None}
+
+
+def _alone(
+    texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break
+) -> dict[str, bytes] | None:
+    """The texts with this break instead of the applied ones; None if it needs one of them."""
     from breaks.rewrite import mutate
 
-    if not any(changed.get(change.module) != texts.get(change.module) for change in item.changes):
-        return True
-    early: dict[str, bytes | None] = dict(texts)
-    late: dict[str, bytes | None] = dict(changed)
-    if _take_out(early, item) or _take_out(late, item):
-        return False
+    clean = _without(texts, applied)
     try:
-        return mutate({name: text for name, text in early.items() if text is not None}, brk) == late
+        return None if clean is None else mutate(clean, brk)
     except BreaksError:
-        return False
+        return None
 
 
 def _overlap_or(
     error: BreaksError, texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break
 ) -> BreaksError:
     """The refusal itself, or that it is another applied break that stands in the way."""
-    from breaks.rewrite import mutate
-
     for item in reversed(applied):
-        without: dict[str, bytes | None] = dict(texts)
-        if _take_out(without, item):
-            continue
-        try:
-            mutate({name: text for name, text in without.items() if text is not None}, brk)
-        except BreaksError:
-            continue
-        return _overlap(brk.id, item.id)
+        if _alone(texts, [item], brk) is not None:
+            return _overlap(brk.id, item.id)
     return error
 
 
@@ -323,16 +336,18 @@ def _take_out(texts: dict[str, bytes | None], item: Applied) -> list[Tangle]:
     return tangles
 
 
-def _rebased(applied: Sequence[Applied], gone: Applied) -> list[Applied]:
-    """The other breaks, as if the one that leaves had never been under them."""
-    leaving = {change.module: change for change in gone.changes}
+def _rebased(applied: Sequence[Applied], name: str) -> list[Applied]:
+    """The other breaks, as if the named one, which leaves, had never been under them."""
+    at = [item.id for item in applied].index(name)
+    leaving = {change.module: change for change in applied[at].changes}
+    known: dict[tuple[str, bytes], bytes] = {}  # each text is the `after` of one, `before` of next
 
     def without(module: str, text: bytes) -> bytes:
-        change = leaving.get(module)
-        if change is None or place(change.before, change.after, text) is not Place.IN:
-            return text
-        clean = take_out(change.before, change.after, text)
-        return text if clean is None else clean
+        if module in leaving and (module, text) not in known:
+            change = leaving[module]
+            clean = take_out(change.before, change.after, text)
+            known[module, text] = text if clean is None else clean
+        return known.get((module, text), text)
 
     def rebased(item: Applied) -> Applied:
         changes = (
@@ -341,4 +356,4 @@ def _rebased(applied: Sequence[Applied], gone: Applied) -> list[Applied]:
         )
         return Applied(item.id, item.when, tuple(changes))
 
-    return [rebased(item) for item in applied]
+    return [*applied[:at], *map(rebased, applied[at + 1 :])]

@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+UNBROKEN = re.compile(r"\S*?`[^`\n]{1,50}`\S*|\S+")  # words, and commands in backticks whole
 GAP = 2  # spaces between two columns
 NARROWEST = 6  # a column is never squeezed below this
 
@@ -43,7 +44,7 @@ def wrap(text: str, width: int, *, indent: str = "", hanging: str | None = None)
         if line.startswith(" ") or cells(first + line) <= width:
             lines.append((first + line).rstrip())
         else:
-            lines += _fill(line.split(), width, first, rest)
+            lines += _fill(UNBROKEN.findall(line), width, first, rest)
     return "\n".join(lines)
 
 

@@ -109,11 +109,11 @@ def ladder(brk: Break, rungs: int) -> str:
 def applied_now(ids: Sequence[str], found: Sequence[Site]) -> str:
     """What `apply` did and what can be done now."""
     head = _("applied") + "  " + console.style(" ".join(ids), "strong")
-    after = [
-        _("The library in this folder is broken now. Use it, test it, read it;"),
-        _("`breaks revert` puts it back, and keeps what you edited meanwhile."),
-    ]
-    return "\n".join([head, change(found), "", *after])
+    after = _(
+        "The library in this folder is broken now. Use it, test it, read it;"
+        " `breaks revert` puts it back, and keeps what you edited meanwhile."
+    )
+    return "\n".join([head, change(found), "", console.wrap(after, console.width())])
 
 
 def reverted(ids: Sequence[str], left: Sequence[str]) -> str:

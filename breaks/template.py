@@ -9,48 +9,45 @@ from breaks import durable, i18n
 from breaks.errors import BreaksError, Exit
 
 _ = i18n.gettext
-ID = re.compile(r"[a-z][a-z0-9]*(-[a-z0-9]+)*")
+ID = re.compile(r"(?=.{1,60}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 
 TEXT = """\
 # yaml-language-server: $schema=%(schema)s
-# One fault that somebody could really make.  Fill in each line, then run: breaks check %(file)s
+# One fault that somebody could really make.  Fill in every "" and then run:
+#   breaks check %(file)s
 
-id: %(id)s                # the name of this file without .yaml
-title: {en: "What goes wrong, in one line", es: "Lo que falla, en una línea"}
+id: %(id)s    # the name of this file
+title: {en: "", es: ""}                   # what goes wrong, in one line
 
 # One of: %(families)s
 family: %(family)s
 
 rewrites:
-  - module: minitorch.tensor          # or minitorch.optim, minitorch.losses, minitorch.training
-    scope: Tensor.__add__             # dotted path; of a list, the first that exists
-    # Python with $METAVARIABLES, each standing for any expression.  In single quotes.
-    # Try it first: breaks check --try 'b.grad += unbroadcast($G, $S)' --scope Tensor.__add__
+  - module: minitorch.tensor    # or minitorch.optim, minitorch.losses, minitorch.training
+    scope: Tensor.__add__       # dotted path; of a list, the first that exists is taken
+    # Python, in single quotes; $G stands for any expression.  To see what a pattern matches:
+    #   breaks check --try 'b.grad += unbroadcast($G, $S)' --scope Tensor.__add__
     pattern: 'b.grad += unbroadcast($G, $S)'
-    # Instead of one pattern, alternatives may be given:   pattern: {any: ['…', '…']}
+    # Or, instead of `pattern`, several of which any may match:   any: ['…', '…']
     replace: 'b.grad += $G'
-    # matches: 1                      # how many places must match; any other number is an error
-    # where: {G: '.*'}                # a regular expression for the text of a metavariable
+    # matches: 1                # how many places must match; any other number is an error
+    # where: {G: 'g.*'}         # a regular expression for the whole text of a metavariable
 
-# The wrong idea behind the fault: what somebody believes who writes it.
-misconception: {en: "…", es: "…"}
+misconception: {en: "", es: ""}           # the belief that leads to the fault
 
-# Three rungs: where to look, what to look for, almost the answer.
-hints:
-  - {en: "…", es: "…"}
-  - {en: "…", es: "…"}
-  - {en: "…", es: "…"}
+hints:                                    # three rungs, each says more than the one before
+  - {en: "", es: ""}                      # where to look
+  - {en: "", es: ""}                      # what to look for
+  - {en: "", es: ""}                      # almost the answer
 
-# The lesson.  It is shown after the check.
-explain: {en: "…", es: "…"}
+explain: {en: "", es: ""}                 # the lesson, shown after the check
 
-# Where this fault happened for real.
-provenance:
-  - {library: "…", url: 'https://…', note: "…"}
+provenance:                               # where this fault happened for real
+  - {library: "", url: "", note: ""}
 
 # A break that nothing can observe must say so, and why:
 # equivalent: true
-# reason: {en: "…", es: "…"}
+# reason: {en: "", es: ""}
 """
 
 
