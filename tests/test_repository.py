@@ -1,12 +1,16 @@
 """What is in the repository can be installed, read and run anywhere, by anybody."""
 
 import ast
+import gettext
+import io
 import re
 import subprocess
 import sys
 import zipfile
 
 import pytest
+from babel.messages.mofile import write_mo
+from babel.messages.pofile import read_po
 
 from tests.tree import ROOT, files
 
@@ -77,6 +81,25 @@ def test_every_data_file_is_in_the_wheel_to_the_byte(tmp_path):
     }
 
 
+def messages(compiled: bytes) -> dict:
+    """What a compiled catalogue says."""
+    return vars(gettext.GNUTranslations(io.BytesIO(compiled)))["_catalog"]
+
+
+def compiled(po: bytes) -> bytes:
+    """The `.po` file as Babel compiles it."""
+    out = io.BytesIO()
+    write_mo(out, read_po(io.BytesIO(po)))
+    return out.getvalue()
+
+
+def test_the_compiled_translations_are_those_of_the_po_file():
+    folder = ROOT / "breaks" / "locale" / "es" / "LC_MESSAGES"
+    po, mo = (folder / f"breaklabs.{kind}" for kind in ("po", "mo"))
+
+    assert messages(compiled(po.read_bytes())) == messages(mo.read_bytes())
+
+
 def ci_commands(script: str) -> list[str]:
     """What `.ci/run` runs, beside its set-up."""
     lines = [line for line in script.splitlines() if line and not line.startswith("#")]
@@ -119,6 +142,12 @@ def test_what_is_left_open_is_found(line):
 @pytest.mark.parametrize("source", ["", "import os\n", '# A comment\n"""Late."""\n', '""" """\n'])
 def test_a_module_without_an_idea_is_found(source):
     assert not starts_with_its_idea(source)
+
+
+def test_a_translation_that_was_not_compiled_is_found():
+    old, new = (compiled(f'msgid "a"\nmsgstr "{text}"\n'.encode()) for text in ("á", "à"))
+
+    assert messages(old) != messages(new)
 
 
 def test_a_second_command_in_ci_is_found():
