@@ -57,7 +57,7 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
             )
         index = _index() if folder == BUILTIN else {}
         for path in sorted(folder.glob("*.yaml")):
-            brk = _indexed(path, index) or load_break(path)
+            brk = _indexed(path, index) or load_break(path, inside=folder)
             if brk.id in found:
                 raise BreaksError(
                     _("one break of each id"),

@@ -4,6 +4,7 @@ import os
 
 import pytest
 
+from breaks.catalog import load_catalog
 from breaks.errors import BreaksError
 from breaks.load import LIMIT, load_break, read_yaml, schema
 
@@ -40,6 +41,11 @@ REFUSED = {
     "a merge key": ("a: 1\n<<: {b: 2}", 2, "'<<'"),
     "a date": ("a: 2026-01-01", 1, "'2026-01-01'"),
     "binary": ("a: !!binary aGk=", 1, "tag"),
+    "no number": ("a: .nan", 1, ".nan"),
+    "no end": ("a: [1, -.inf]", 1, "-.inf"),
+    "a time, which is a number": ("a: 12:30", 1, "12:30"),
+    "an octal number": ("a: 1\nb: 010", 2, "010"),
+    "a control character as an escape": ('a: "x\\0"', 1, "U+0000"),
     "too deep": ("[" * 30 + "]" * 30, 1, "levels"),
     "not closed": ("a: [1, 2", 1, ""),
     "a tab": ("a:\n\t- 1", 2, ""),
@@ -107,9 +113,25 @@ MISTAKES = {
     "an escape": ("minitorch.tensor", "../minitorch/tensor", "Correct the value", 5),
     "an absolute path": ("minitorch.tensor", "/etc/passwd", "Correct the value", 5),
     "no matches": ("matches: 2", "matches: 0", "Correct the value", 9),
-    "a boolean for a number": ("matches: 2", "matches: yes", "Correct the value", 9),
+    "a boolean for a number": ("matches: 2", "matches: yes", "YAML reads yes as", 9),
     "an outcome": ("family:", "outcome: crash\nfamily:", "Remove the key", 3),
-    "both pattern and any": ("    replace:", "    any: ['x']\n    replace:", "", 5),
+    "both pattern and any": ("    replace:", "    any: ['x']\n    replace:", "all but one", 8),
+    "neither pattern nor any": ("    pattern: 'unbroadcast($G, $S)'\n", "", "Add one of them", 5),
+    "a line break in the id": ("id: my-break", 'id: "my-break\\n"', "Correct the value", 1),
+    "a regular expression that is none": (
+        "matches: 2",
+        "matches: 2\n    where: {G: '('}",
+        "Correct the value",
+        10,
+    ),
+    "a metavariable in small letters": (
+        "matches: 2",
+        "matches: 2\n    where: {g: x}",
+        "Rename the key",
+        10,
+    ),
+    "equivalent without a reason": ("family:", "equivalent: true\nfamily:", "Add it, or", 1),
+    "no for a word": ("broadcasting", "no", "YAML reads no as", 3),
 }
 
 
@@ -141,6 +163,15 @@ UNREADABLE = {
 def test_what_is_no_file_is_refused(tmp_path, make):
     with pytest.raises(BreaksError, match="file"):
         load_break(make(tmp_path))
+
+
+def test_a_link_that_leads_out_of_the_catalogue_is_refused(file, tmp_path):
+    outside = file(BREAK, "outside.yaml")
+    folder = tmp_path / "catalogue"
+    folder.mkdir()
+    (folder / "my-break.yaml").symlink_to(outside)
+    with pytest.raises(BreaksError, match="link"):
+        load_catalog([folder])
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe", b"a: \xe9"], ids=["UTF-16", "Latin-1"])
