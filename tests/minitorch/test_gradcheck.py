@@ -71,7 +71,7 @@ WRONG = {
     "offset": cube(lambda g, x: g * 3 * x * x + 1e-6),
     "zeros": cube(lambda g, x: np.zeros_like(x)),
     "nan": cube(lambda g, x: g * np.nan),
-    "infinity": cube(lambda g, x: g * np.inf),
+    "infinity": cube(lambda g, x: np.full_like(x, np.inf)),
     "one-entry": at((1, 2), lambda v: v * 1.001),
     "one-entry-nan": at((0, 0), lambda v: np.nan),
     "one-entry-zero": at((1, 0), lambda v: 0.0),
