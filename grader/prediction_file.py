@@ -29,6 +29,7 @@ SCENARIO_KEYS = ("first", "detectors", "confidence", "because")
 FIRST_KEYS = ("phase", "mode", "tensor", "shape", "dtype", "pattern", "factor")
 TRAINING_KEYS = ("outcome", "phase")
 SAYABLE = (Answer.FIRES, Answer.SILENT)
+LAST = 1_000_000  # the line of what is missing: after everything that is there
 MOST_AXES, LONGEST_AXIS, LONGEST_TEXT = 8, 1_000_000, 400
 
 
@@ -52,11 +53,13 @@ class Reading:
 
     # ---------------------------------------------------------------- problems
 
-    def problem(self, place: Place, expected: str, found: object, todo: str = "") -> None:
+    def problem(
+        self, place: Place, expected: str, found: object, todo: str = "", *, late: bool = False
+    ) -> None:
         where = self.document.where(place)
         text = found if isinstance(found, str) else shown(found)
         todo = todo or trap(found) or _("Correct the value.")
-        line = int(where.rpartition(":")[2])
+        line = LAST if late else int(where.rpartition(":")[2])
         self.problems.append((line, BreaksError(expected, text, todo, where=where)))
 
     def give_up(self) -> BreaksError:
@@ -126,7 +129,8 @@ class Reading:
         for name, scenario in asked.items():
             if name not in given:
                 todo = _("Add it: every scenario is asked.")
-                self.problem(place, _("the scenario %(name)s") % {"name": name}, _("none"), todo)
+                expected = _("the scenario %(name)s") % {"name": name}
+                self.problem(place, expected, _("none"), todo, late=True)
                 continue
             said = self.said((*place, name), given[name], scenario)
             if said is not None:
