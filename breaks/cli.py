@@ -298,7 +298,7 @@ def status() -> Reply:
     ),
     examples=[
         ("breaks apply skip-unbroadcast", N_("one")),
-        ("breaks apply skip-unbroadcast mean-forgets-count", N_("two, which must not overlap")),
+        ("breaks apply skip-unbroadcast cat-negative-axis", N_("two, which must not overlap")),
     ],
 )
 @click.argument("ids", nargs=-1, required=True, metavar="ID", shell_complete=_ids)
@@ -341,7 +341,7 @@ def apply(ids: tuple[str, ...], catalog: tuple[str, ...]) -> Reply:
         ("breaks revert skip-unbroadcast --keep", N_("leave the file as it is, forget the break")),
     ],
 )
-@click.argument("ids", nargs=-1, metavar="[ID]", shell_complete=_applied_ids)
+@click.argument("ids", nargs=-1, metavar="ID", shell_complete=_applied_ids)
 @click.option("--keep", is_flag=True, help=N_("Change no file: my edits replace the break."))
 def revert(ids: tuple[str, ...], keep: bool) -> Reply:
     ws = workspace()

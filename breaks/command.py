@@ -211,7 +211,8 @@ class Cli(Helped, click.Group):
         terminal.set_json_mode("--json" in _before_dashes(line))
         try:
             with _terminations():
-                i18n.use(_language(line))
+                language = _language(line)
+                i18n.use("en" if terminal.json_mode() else language)  # JSON is never translated
                 reply = super().main(
                     line, prog_name=prog_name or self.name, standalone_mode=False, **extra
                 )

@@ -29,16 +29,22 @@ def state_word(state: State) -> str:
 
 
 def listing(breaks: Iterable[Break], applied: Sequence[str]) -> str:
-    """One line per break, by family; a sign and a word for those that are applied."""
-    rows = []
-    for brk in sorted(breaks, key=lambda brk: (brk.family.value, brk.id)):
-        mark = console.style(console.glyphs.yes, "bad") if brk.id in applied else ""
-        rows.append([mark, brk.id, brk.family.value, i18n.pick(brk.title)])
-    if not any(row[0] for row in rows):
-        rows = [row[1:] for row in rows]
-        return console.table(rows, [_("break"), _("family"), _("what goes wrong")])
-    text = console.table(rows, ["", _("break"), _("family"), _("what goes wrong")])
-    return text + "\n\n" + console.glyphs.yes + " " + _("applied in this workspace")
+    """Each break and what goes wrong, by family; a sign for those that are applied."""
+    groups: dict[str, list[str]] = {}
+    for brk in breaks:
+        on = brk.id in applied
+        mark = console.style(console.glyphs.yes, "bad") if on else " "
+        title = console.wrap(i18n.pick(brk.title), console.width(), indent="    ")
+        groups.setdefault(brk.family.value, []).append(f"{mark} {brk.id}\n{title}")
+    parts = [
+        console.style(family, "title") + "\n" + "\n".join(groups[family])
+        for family in sorted(groups)
+    ]
+    total = sum(map(len, groups.values()))
+    count = i18n.ngettext("%(n)d break", "%(n)d breaks", total) % {"n": total}
+    if any(brk.id in applied for brk in breaks):
+        count += "   " + console.glyphs.yes + " " + _("applied in this workspace")
+    return "\n\n".join([*parts, count])
 
 
 def change(found: Sequence[Site]) -> str:
@@ -131,9 +137,16 @@ def standing(status: Status) -> str:
         return _("applied  none")
     rows = [[item.id, state_word(item.state), "\n".join(item.files)] for item in status.breaks]
     parts = [console.table(rows, [_("break"), _("state"), _("files")])]
-    if status.edited:
-        files = ", ".join(status.edited)
+    tangled = [item.id for item in status.breaks if item.state is State.EDITED]
+    if tangled:
+        text = _(
+            "The broken lines of %(ids)s were edited: `breaks revert` will show both versions and"
+            " leave the file alone."
+        )
+        parts.append(console.wrap(text % {"ids": ", ".join(tangled)}, console.width()))
+    elif status.edited:
         text = _("Edited since by somebody: %(files)s. `breaks revert` keeps those edits.")
+        files = ", ".join(status.edited)
         parts.append(console.wrap(text % {"files": files}, console.width()))
     if status.missing:
         text = _("Gone, or no files any more: %(files)s")
