@@ -335,4 +335,58 @@ def train(ids: tuple[str, ...], every: bool, form: str, file: str | None) -> Rep
     return training.train(session(), ids, every=every, form=form, file=file)
 
 
+@cli.command(
+    help=N_(
+        "Show which detector sees which break.\n\n"
+        "Breaks that a lab asks about are run in its scenarios, others in probes. What only one"
+        " detector sees, what nobody sees in a scenario, and what training alone sees follow."
+    ),
+    examples=[
+        ("grader matrix", N_("every break")),
+        ("grader matrix --lab lab02", N_("the breaks of one lab")),
+        ("grader matrix --break skip-unbroadcast", N_("one break, scenario by scenario")),
+        ("grader matrix --html matrix.html", N_("as a page")),
+    ],
+)
+@click.option(
+    "--break",
+    "ids",
+    multiple=True,
+    metavar="ID",
+    shell_complete=_breaks,
+    help=N_("Only this break; may be repeated."),
+)
+@click.option("--lab", metavar="LAB", shell_complete=_labs, help=N_("Only the breaks of a lab."))
+@click.option("--live", is_flag=True, help=N_("Ask torch now, not the recorded references."))
+@click.option("--no-cache", is_flag=True, help=N_("Observe again, whatever is known."))
+@click.option("--html", "file", metavar="FILE", help=N_("Write a page."))
+def matrix(
+    ids: tuple[str, ...], lab: str | None, live: bool, no_cache: bool, file: str | None
+) -> Reply:
+    from grader import matrix_screen
+
+    return matrix_screen.show(session(), ids, lab, live=live, cache=not no_cache, file=file)
+
+
+@cli.command(
+    help=N_(
+        "Write one HTML page about what you checked: verdicts, curves, heat maps, graphs.\n\n"
+        "It needs no network and no script, prints well, and follows light and dark. Without LAB"
+        " everything that you predicted. A lab without a prediction needs --no-predict."
+    ),
+    examples=[
+        ("grader report lab02", N_("lab02.html in this folder")),
+        ("grader report -o all.html", N_("every lab that you checked, in one page")),
+    ],
+)
+@lab_argument(required=False)
+@break_option(N_("Only this break of the lab."))
+@click.option("-o", "--output", "file", metavar="FILE", help=N_("The file to write."))
+@click.option("--no-predict", is_flag=True, help=N_("Show a lab that you did not predict."))
+def report(lab: str | None, break_id: str | None, file: str | None, no_predict: bool) -> Reply:
+    from grader import reporting
+
+    return reporting.report(in_workspace(), lab, break_id, file, no_predict=no_predict)
+
+
 console.completion(cli)

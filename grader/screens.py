@@ -107,6 +107,11 @@ def _joined(parts: Sequence[str], gap: str, indent: str) -> str:
 
 
 def proofs(observed: Observed) -> str:
+    """The proofs for a screen."""
+    return console.style(console.wrap(proofs_text(observed), console.width()), "dim")
+
+
+def proofs_text(observed: Observed) -> str:
     """Why the answers may be believed, how old they are, and which torch was asked."""
     seen = observed.proofs
     live = (
@@ -133,7 +138,7 @@ def proofs(observed: Observed) -> str:
         source % {"version": torch} if torch else _("without torch"),
         when,
     ]
-    return console.style(console.wrap(", ".join(parts), console.width()), "dim")
+    return ", ".join(parts)
 
 
 # --- one scenario -------------------------------------------------------------------------------
@@ -164,13 +169,17 @@ def scenario(
     if verdict.hit is False and (verdict.confidence or 0) >= SURE:
         text = _("You were %(percent)d %% sure. Misses like this one are remembered best:")
         parts.append(_bang(text % {"percent": verdict.confidence}))
-    evidence = [*_evidence(seen.difference), *_detector_evidence(verdict, seen, predicted)]
-    evidence += [_("Note: %(text)s") % {"text": note} for note in seen.notes]
-    if evidence:
+    if evidence := evidence_of(verdict, seen, predicted):
         parts.append(_lines(evidence))
     if graph and (drawn := gradients(seen)):
         parts.append(drawn)
     return "\n".join(parts)
+
+
+def evidence_of(verdict: ScenarioVerdict, seen: Observation, predicted: bool) -> list[str]:
+    """What was observed, in sentences with numbers."""
+    evidence = [*_evidence(seen.difference), *_detector_evidence(verdict, seen, predicted)]
+    return evidence + [_("Note: %(text)s") % {"text": note} for note in seen.notes]
 
 
 def _lines(texts: Iterable[str]) -> str:
@@ -222,7 +231,7 @@ def _first_rows(verdict: ScenarioVerdict, seen: Difference) -> Iterable[Row]:
     }
     for facet in verdict.facets:
         if facet.name in names:
-            happened = _detail(facet, seen)
+            happened = detail(facet, seen)
             said = facet.said or console.glyphs.dash
             yield (
                 names[facet.name],
@@ -235,7 +244,8 @@ def _first_rows(verdict: ScenarioVerdict, seen: Difference) -> Iterable[Row]:
         yield "", "", "", meaning(phase.why), ""
 
 
-def _detail(facet: Facet, seen: Difference) -> str:
+def detail(facet: Facet, seen: Difference) -> str:
+    """What happened, with what should have."""
     if facet.name == "tensor":
         return tensor_text(seen)
     if facet.name == "shape" and seen.expected_shape is not None:
@@ -588,3 +598,14 @@ def change(run: TrainingRun) -> str:
 
 def number(value: float | None, digits: int = 3) -> str:
     return console.glyphs.dash if value is None else f"{value:.{digits}f}"
+
+
+def floor_text(floor: float) -> str:
+    """What the floor is, and why validation cannot be better than chance."""
+    text = _(
+        "Floor %(floor).3f: the conditional entropy of the tense given verb and person on the 60"
+        " training cells; no honest function of the input gets below it. The 30 validation cells"
+        " repeat pairs of verb and person with other tenses: nothing better than chance, 0.2, is to"
+        " be expected there."
+    )
+    return text % {"floor": floor}

@@ -102,13 +102,7 @@ def _screen(
 
 
 def _floor(run: TrainingRun) -> str:
-    text = _(
-        "Floor %(floor).3f: the conditional entropy of the tense given verb and person on the 60"
-        " training cells; no honest function of the input gets below it. The 30 validation cells"
-        " repeat pairs of verb and person with other tenses: nothing better than chance, 0.2, is to"
-        " be expected there."
-    )
-    return console.style(console.wrap(text % {"floor": run.floor}, console.width()), "dim")
+    return console.style(console.wrap(screens.floor_text(run.floor), console.width()), "dim")
 
 
 def _one(seen: TrainingObservation, clean: TrainingObservation | None) -> list[str]:
@@ -175,7 +169,7 @@ def table(
         runs = [next(run for run in seen.runs if run.form is form) for seen in found]
         rows = [[_("correct library"), "", *_short(before), plot_of(before, before)]]
         for seen, run in zip(found, runs, strict=True):
-            rows.append([seen.break_id, run.outcome.value, *_short(run), plot_of(run, before)])
+            rows.append([cut(seen.break_id), run.outcome.value, *_short(run), plot_of(run, before)])
         header = [form.value, _("outcome"), _("first"), _("last"), _("floor+"), _("valid.")]
         if max(len(row[0]) for row in rows) > ROOM_FOR_CURVE:
             rows = [row[:-1] for row in rows]
@@ -190,6 +184,12 @@ def table(
 
 
 ROOM_FOR_CURVE = 26  # a longer id takes the place of the curve
+LONGEST_ID = 40
+
+
+def cut(text: str) -> str:
+    """A name that leaves room for the numbers beside it; JSON has it whole."""
+    return text if len(text) <= LONGEST_ID else text[: LONGEST_ID - 1] + console.glyphs.more[:1]
 
 
 def _short(run: TrainingRun) -> list[str]:
