@@ -51,6 +51,8 @@ def version_of(package: str) -> str:
     if found is None or found.origin is None:
         return ""
     home = Path(found.origin).parent
+    for info in home.parent.glob(f"{package}-*.dist-info"):
+        return info.name.removesuffix(".dist-info").partition("-")[2].partition("+")[0]
     for name in ("version.py", "_version.py"):
         with contextlib.suppress(OSError):
             text = (home / name).read_text(encoding="utf-8", errors="replace")

@@ -292,36 +292,34 @@ class Run:
             mutants = [self.mutate(one.brk) for one in self.questions]
             sentinel = self.mutate(sentinel_break())
             warm(self.scenarios, self.way, [self.clean_text, sentinel, *mutants])
-            first = [job_of(s, self.clean_text, self.seed, None) for s in self.scenarios]
-            first.append(self.training_job(self.clean_text))
-            first.append(
-                job_of(self.scenarios[0], sentinel, self.seed, [own_shapes(self.scenarios[0])])
-            )
-            first.append(self.training_job(sentinel))
-            reports = self.pooled(first, "the correct library")
-            clean, (trained, blind, untrained) = reports[:-3], reports[-3:]
-            self.clean = [Reading(report) for report in clean]
-            self.clean_training = trained
-            second = []
-            for question, text in zip(self.questions, mutants, strict=True):
-                for scenario in question.every:
-                    shapes = self.clean_reading(scenario).raw("valid").get("shapes")
-                    second.append(job_of(scenario, text, self.seed, shapes))
-                second.append(self.training_job(text))
-            broken = self.pooled(second, "the broken library")
+            texts = [self.clean_text, sentinel, *mutants]
+            first = [self.training_job(text) for text in texts]  # the long jobs first
+            first += [job_of(s, self.clean_text, self.seed, None) for s in self.scenarios]
+            probe = self.scenarios[0]
+            first.append(job_of(probe, sentinel, self.seed, [own_shapes(probe)]))
+            *reports, blind = self.pooled(first, "the correct library")
+            self.clean_training, untrained, *trained = reports[: len(texts)]
+            self.clean = [Reading(report) for report in reports[len(texts) :]]
+            second = [
+                job_of(scenario, text, self.seed, self.shapes_of(scenario))
+                for question, text in zip(self.questions, mutants, strict=True)
+                for scenario in question.every
+            ]
+            broken = iter(self.pooled(second, "the broken library"))
             self.references = self.gather(asked)
         finally:
             if asked is not None:
                 asked.stop()
         control = self.control()
         seen = self.sentinel(Reading(blind), untrained, sentinel)
-        results, at = [], 0
-        for question, text in zip(self.questions, mutants, strict=True):
-            size = len(question.every)
-            own = broken[at : at + size + 1]
-            at += size + 1
-            results.append(self.judge(question, text, own[:-1], own[-1], control, seen))
-        return results
+        return [
+            self.judge(question, text, [next(broken) for _ in question.every], own, control, seen)
+            for question, text, own in zip(self.questions, mutants, trained, strict=True)
+        ]
+
+    def shapes_of(self, scenario: Scenario) -> Any:
+        """The shapes of the scenario's kind, as the correct library chose them."""
+        return self.clean_reading(scenario).raw("valid").get("shapes")
 
     def pooled(self, jobs: list[dict[str, Any]], label: str) -> list[Report]:
         from grader import pool

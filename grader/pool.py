@@ -10,6 +10,7 @@ of a fresh interpreter where fork is not to be had.
 from __future__ import annotations
 
 import contextlib
+import gc
 import hashlib
 import json
 import os
@@ -250,6 +251,7 @@ class _Forked:
             os.dup2(fd, place)
         os.closerange(4, max(256, *high) + 1)
         fresh_streams()
+        gc.disable()  # a short life, and memory that is limited
         os.chdir(self.cwd)
 
     def fds(self) -> list[tuple[int, str]]:
@@ -332,6 +334,8 @@ def _run_forked(
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
+    gc.collect()
+    gc.freeze()  # children do not touch, and so do not copy, what is alive now
     try:
         while waiting or running:
             while waiting and len(running) < workers:
@@ -360,6 +364,7 @@ def _run_forked(
         for owner in running.values():
             owner.reap()
         selector.close()
+        gc.unfreeze()
 
 
 # ------------------------------------------------------------------ the spawning way

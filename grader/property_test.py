@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import cache
 from typing import Any
 
 SIZES = (1, 2, 3, 4)
-MOST_SHAPES = 24
-MOST_ENTRIES = 32
+MOST_SHAPES = 12
+MOST_ENTRIES = 16
 MOST_EXAMPLES = 25
 
 Assignment = dict[str, list[int]]  # input → shape
@@ -89,30 +90,42 @@ def valid(program: Any, assignments: list[Assignment]) -> list[int]:
     return good
 
 
-def warm() -> None:
-    """Loads Hypothesis and lets it do what it does once per process."""
-    from hypothesis import given, settings
-    from hypothesis import strategies as st
+class Search:
+    """One search: which shapes were tried, and what the law says of each, asked once."""
 
-    settings(max_examples=1, derandomize=True, database=None)(
-        given(st.sampled_from(range(2)))(lambda i: None)
-    )()
+    def __init__(self, program: Any, assignments: list[Assignment]):
+        self.program, self.assignments = program, assignments
+        self.seen: dict[int, tuple[str, str]] = {}
+        self.tried: set[int] = set()
+
+    def law(self, i: int) -> tuple[str, str]:
+        if i not in self.seen:
+            self.seen[i] = check(self.program, self.assignments[i])
+        return self.seen[i]
+
+    def attempt(self, number: int) -> None:
+        """Tries a shape for Hypothesis.  Raises LawBrokenError where the law does not hold."""
+        i = number % len(self.assignments)
+        self.tried.add(i)
+        if self.law(i)[0] == "differs":
+            raise LawBrokenError(self.law(i)[1])
+
+    def first(self, verdict: str) -> int | None:
+        """The smallest shape of a verdict."""
+        return next((i for i in range(len(self.assignments)) if self.law(i)[0] == verdict), None)
 
 
-def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
-    """What Hypothesis tried, the smallest shapes that break the law, the smallest that do not."""
+@cache
+def hypothesis_test() -> Any:
+    """The property, made once per process: a function of the attempt to make."""
     from hypothesis import HealthCheck, Phase, Verbosity, given, settings
     from hypothesis import strategies as st
 
-    seen: dict[int, tuple[str, str]] = {}
-    tried: list[int] = []
+    def holds(search: Search | None, number: int) -> None:
+        if search is not None:
+            search.attempt(number)
 
-    def law(i: int) -> tuple[str, str]:
-        if i not in seen:
-            seen[i] = check(program, assignments[i])
-        return seen[i]
-
-    @settings(
+    return settings(
         max_examples=MOST_EXAMPLES,
         derandomize=True,
         database=None,
@@ -121,27 +134,32 @@ def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
         suppress_health_check=list(HealthCheck),
         report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
-    )
-    @given(st.sampled_from(range(max(1, len(assignments)))))
-    def holds(i: int) -> None:
-        if i not in tried:
-            tried.append(i)
-        if law(i)[0] == "differs":
-            raise LawBrokenError(law(i)[1])
+    )(given(number=st.integers(0, MOST_SHAPES - 1))(holds))
 
+
+def warm() -> None:
+    """Loads Hypothesis and lets it do what it does once per process."""
+    hypothesis_test()(None)
+
+
+def search(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
+    """What Hypothesis tried, the smallest shapes that break the law, the smallest that do not."""
+    one = Search(program, assignments)
     revealing: int | None = None
     hiding: int | None = None
     try:
         if assignments:
-            holds()
+            hypothesis_test()(one)
     except LawBrokenError:
-        revealing = next(i for i in range(len(assignments)) if law(i)[0] == "differs")
-        hiding = next((i for i in range(len(assignments)) if law(i)[0] == "agrees"), None)
+        tried = sorted(one.tried)
+        revealing, hiding = one.first("differs"), one.first("agrees")
+    else:
+        tried = sorted(one.tried)
     return {
-        "tried": [assignments[i] for i in sorted(tried)],
-        "doubtful": [assignments[i] for i in sorted(tried) if seen[i][0] == "doubtful"],
+        "tried": [assignments[i] for i in tried],
+        "doubtful": [assignments[i] for i in tried if one.seen[i][0] == "doubtful"],
         "revealing": None if revealing is None else assignments[revealing],
-        "why": "" if revealing is None else seen[revealing][1],
+        "why": "" if revealing is None else one.seen[revealing][1],
         "hiding": None if hiding is None else assignments[hiding],
     }
 

@@ -9,7 +9,6 @@ from typing import Any
 from grader.arrays import Recorded, decode
 from grader.pool import End, Report
 
-
 # What reading a recording raises that is not what a recorder sends.
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
 
