@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from breaks.model import Break
 from grader.observe import Progress, Question, Sources, observe
@@ -307,10 +308,32 @@ def choose_probes(
     reports = pool.run(jobs, workers=workers, way=way)
     chosen = {}
     for brk, hit, report in zip(breaks, candidates, reports, strict=True):
-        after = report.sections()
-        live = [n for n in hit if after.get(f"scenario:{n}") != before.get(f"scenario:{n}")]
+        live = changed_probes(hit, before, report.sections())
         chosen[brk.id] = tuple(spread(live) or hit[:PROBES])
     return chosen
+
+
+def unlike(ours: Any, theirs: Any) -> bool:
+    """Whether two first looks differ by more than another order of additions would explain."""
+    from grader.difference import differ
+
+    if not isinstance(ours, dict) or not isinstance(theirs, dict) or ours.keys() != theirs.keys():
+        return bool(ours != theirs)
+    if "dtype" in ours:
+        return differ(ours, theirs)
+    return any(unlike(ours[key], theirs[key]) for key in ours)
+
+
+def changed_probes(names: Sequence[str], before: Json, after: Json) -> list[str]:
+    """The probes with another result; of those that did not come back, the one that ended it."""
+    changed: list[str] = []
+    for name in names:
+        key = f"scenario:{name}"
+        if key not in after:
+            return [*changed, name]
+        if unlike(after[key], before[key]):
+            changed.append(name)
+    return changed
 
 
 def spread(names: list[str]) -> list[str]:
