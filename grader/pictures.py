@@ -31,7 +31,7 @@ def svg(width: float, height: float, title: str, description: str, parts: Sequen
         role="img",
         aria_labelledby=f"{name}-title {name}-desc",
         class_="picture",
-        style=f"max-width:{width:g}px",
+        style=f"width:{width:g}px",
     )
     drawing.append(draw.Raw(f'<title id="{name}-title">{escaped(title)}</title>'))
     drawing.append(draw.Raw(f'<desc id="{name}-desc">{escaped(description)}</desc>'))
@@ -97,8 +97,10 @@ def _loss_range(broken: TrainingRun, clean: TrainingRun | None) -> tuple[float, 
         ground += [x for x in clean.losses if x is not None]
     low, high = min(ground), max(ground)
     high = high if high > low else low + 1.0
-    wild = max((x for x in broken.losses if x is not None), default=high)
-    return low, max(high, min(wild, high + 0.25 * (high - low)))
+    size = high - low
+    known = [x for x in broken.losses if x is not None]
+    lowest = max(min(known, default=low), low - size)
+    return min(low, lowest), max(high, min(max(known, default=high), high + 0.25 * size))
 
 
 def _curve(
@@ -221,7 +223,8 @@ def difference(found: Cells, expected: Cells) -> Cells | None:
 
 # --- the computational graph --------------------------------------------------------------------
 
-BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 200.0, 62.0, 24.0, 34.0
+LONGEST = 34  # characters that fit a box
+BOX_WIDTH, BOX_HEIGHT, GAP_X, GAP_Y = 220.0, 62.0, 24.0, 34.0
 
 
 def computational_graph(
@@ -305,7 +308,12 @@ def _box(
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= 33 else text[:32] + "…"
+    """The text in the width of a box; what gives way are numbers, not the shape at the end."""
+    if len(text) <= LONGEST:
+        return text
+    numbers, bracket, shape = text.rpartition("] (")
+    tail = f" …] ({shape}" if bracket else "…"
+    return (numbers or text)[: LONGEST - len(tail)].rstrip(" …") + tail
 
 
 def _graph_words(nodes: Sequence[GraphNode], wrong: Sequence[str], first: str) -> str:

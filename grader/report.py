@@ -289,12 +289,12 @@ def _graph(seen: Observation) -> Iterable[Json]:
     title = _("The computational graph of %(name)s") % {"name": seen.scenario}
     text = pictures.computational_graph(seen.graph, seen.phase, first, title)
     caption = (
-        _("Values flow down. ✗ and a dashed border: the value differs. ⚑ and a thick border: the"
-          " first that differs.")
+        _("Values flow down. ✗ and a dashed border: the value differs.")
         if seen.phase is Phase.FORWARD
-        else _("Values flow down, gradients up. ✗ and a dashed border: the gradient differs."
-               " ⚑ and a thick border: the first that differs.")
-    )  # fmt: skip
+        else _("Values flow down, gradients up. ✗ and a dashed border: the gradient differs.")
+    )
+    if first in [node.name for node in seen.graph]:
+        caption += " " + _("⚑ and a thick border: the first that differs.")
     if origin is not None and origin.line:
         place = origin.module.replace(".", "/") + f".py:{origin.line}"
         caption += " " + _("It starts in %(place)s") % {"place": f"{place}  {origin.text}"}
