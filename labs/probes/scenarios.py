@@ -96,7 +96,7 @@ def getitem_boolean(lib, a):
 
 
 def getitem_slices(lib, a):
-    return a[::2] * a[::-2] + a[..., :1] * a[0, None]
+    return (a[::2] * a[::-2]).sum(axis=0) + a[..., :1] * a[0, None]
 
 
 def cat_axes(lib, a, b):
@@ -183,7 +183,7 @@ def deep_diamond(lib, a):
 
 
 def same_twice(lib, a):
-    return a - a * a + a * a - a
+    return a * a + a / a + (a - a)
 
 
 def backward_twice(lib, a, b):
@@ -205,6 +205,28 @@ def float32_loss(lib, z, t):
 
 def zero_dims(lib, a, b):
     return a * b + a
+
+
+def other_rank(lib, a, b):
+    return a + b
+
+
+def log_of_a_number(lib, a):
+    return a.log()
+
+
+def mean_of_no_axes(lib, a):
+    return a.mean(axis=()) * a
+
+
+def transpose_mixed(lib, a):
+    return a.transpose((-1, 0, 1))
+
+
+def long_chain(lib, a):
+    for _ in range(1200):
+        a = a + 0.5
+    return a
 
 
 def sgd_plain(lib, x, w, b, target):
