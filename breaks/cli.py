@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from breaks import __version__, console, i18n, journal, screens
+from breaks import __version__, console, i18n
 from breaks.catalog import Catalog, load_catalog
 from breaks.console import N_, Reply
 from breaks.errors import BreaksError, Exit
@@ -52,9 +52,12 @@ def main() -> None:
 def workspace() -> Workspace:
     """The workspace around the current folder, with what a stopped command left put in order."""
     ws = Workspace.find()
-    recovery = journal.recover(ws)
-    if recovery is not None:
-        console.say(screens.recovered(recovery))
+    if not ws.untouched:
+        from breaks import journal, screens
+
+        recovery = journal.recover(ws)
+        if recovery is not None:
+            console.say(screens.recovered(recovery))
     return ws
 
 
@@ -84,9 +87,20 @@ def catalogue(ws: Workspace | None, folders: Sequence[str]) -> Catalog:
     return load_catalog([BUILTIN, *own, *map(Path, folders)])
 
 
+def applied_in(ws: Workspace | None) -> tuple[str, ...]:
+    """The ids of the breaks that are in the files of the workspace."""
+    if ws is None or ws.untouched:
+        return ()
+    from breaks import journal
+
+    return journal.status(ws).applied
+
+
 def sources(ws: Workspace | None) -> Sources:
     """The correct library: the workspace's, its breaks taken out; without one, as installed."""
     if ws is not None:
+        from breaks import journal
+
         return journal.pristine_sources(ws)
     from breaks.library import shipped_sources
 
@@ -113,11 +127,10 @@ def _applied_ids(ctx: click.Context, _param: click.Parameter, start: str) -> lis
     from click.shell_completion import CompletionItem
 
     try:
-        ws = _quiet_workspace()
-        applied = journal.status(ws).breaks if ws else ()
+        applied = applied_in(_quiet_workspace())
     except (BreaksError, OSError):
         return []
-    return [CompletionItem(item.id) for item in applied if item.id.startswith(start)]
+    return [CompletionItem(name) for name in applied if name.startswith(start)]
 
 
 def _quiet_workspace() -> Workspace | None:
@@ -167,9 +180,11 @@ def home() -> Reply:
 @click.option("--family", help=N_("Only breaks of this family."))
 @_catalog_option
 def list_(family: str | None, catalog: tuple[str, ...]) -> Reply:
+    from breaks import screens
+
     ws = workspace_or_none()
     known = catalogue(ws, catalog)
-    applied = journal.status(ws).applied if ws else ()
+    applied = applied_in(ws)
     wanted = [brk for brk in known if family in (None, brk.family.value)]
     if family is not None and not wanted:
         families = sorted({brk.family.value for brk in known})
@@ -204,6 +219,7 @@ def list_(family: str | None, catalog: tuple[str, ...]) -> Reply:
 @click.option("--hint", type=click.IntRange(1, 3), metavar="N", help=N_("The first N hints of 3."))
 @_catalog_option
 def show(break_id: str, hint: int | None, catalog: tuple[str, ...]) -> Reply:
+    from breaks import screens
     from breaks.difference import sites, unified
 
     ws = workspace_or_none()
@@ -252,6 +268,7 @@ def show(break_id: str, hint: int | None, catalog: tuple[str, ...]) -> Reply:
 @click.argument("break_id", metavar="ID", shell_complete=_ids)
 @_catalog_option
 def diff(break_id: str, catalog: tuple[str, ...]) -> Reply:
+    from breaks import screens
     from breaks.difference import unified
 
     ws = workspace_or_none()
@@ -268,6 +285,8 @@ def diff(break_id: str, catalog: tuple[str, ...]) -> Reply:
     ],
 )
 def status() -> Reply:
+    from breaks import journal, screens
+
     ws = workspace()
     found = journal.status(ws)
     document = {
@@ -304,6 +323,7 @@ def status() -> Reply:
 @click.argument("ids", nargs=-1, required=True, metavar="ID", shell_complete=_ids)
 @_catalog_option
 def apply(ids: tuple[str, ...], catalog: tuple[str, ...]) -> Reply:
+    from breaks import journal, screens
     from breaks.difference import sites
 
     ws = workspace()
@@ -344,6 +364,8 @@ def apply(ids: tuple[str, ...], catalog: tuple[str, ...]) -> Reply:
 @click.argument("ids", nargs=-1, metavar="ID", shell_complete=_applied_ids)
 @click.option("--keep", is_flag=True, help=N_("Change no file: my edits replace the break."))
 def revert(ids: tuple[str, ...], keep: bool) -> Reply:
+    from breaks import journal, screens
+
     ws = workspace()
     gone = journal.forget(ws, *ids) if keep else journal.revert(ws, *ids)
     left = list(journal.status(ws).applied)
@@ -446,6 +468,8 @@ def check(
     module: str,
     catalog: tuple[str, ...],
 ) -> Reply:
+    from breaks import screens
+
     ws = workspace_or_none()
     if pattern is not None:
         return _try_pattern(sources(ws), pattern, scope, module)
@@ -461,6 +485,7 @@ def check(
 
 
 def _try_pattern(texts: Sources, pattern: str, scope: str | None, module: str) -> Reply:
+    from breaks import screens
     from breaks.authoring import matches
 
     found = matches(texts, pattern, scope, module)
@@ -485,6 +510,7 @@ def _try_pattern(texts: Sources, pattern: str, scope: str | None, module: str) -
     ],
 )
 def doctor() -> Reply:
+    from breaks import screens
     from breaks.doctor import Health, examine
 
     findings = examine()

@@ -61,17 +61,18 @@ def rename(source: Path, target: Path) -> None:
     """`target` becomes `source` in one instant, also if the power fails."""
     step("rename", target)
     os.replace(source, target)
-    with contextlib.suppress(OSError):  # it is done; some systems cannot be made to hurry
-        step("fsync", target.parent)
-        _sync_folder(target.parent)
+    _hurry(target.parent)
 
 
-def _sync_folder(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def _hurry(folder: Path) -> None:
+    """What was done in the folder is on the disk; some systems cannot be made to hurry."""
+    with contextlib.suppress(OSError):
+        step("fsync", folder)
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def date(path: Path, nanoseconds: int) -> None:
@@ -84,3 +85,9 @@ def remove(path: Path) -> None:
     """The file is gone; no matter if it was already."""
     step("unlink", path)
     path.unlink(missing_ok=True)
+
+
+def erase(path: Path) -> None:
+    """The file is gone, also if the power fails."""
+    remove(path)
+    _hurry(path.parent)

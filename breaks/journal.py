@@ -12,13 +12,21 @@ from enum import StrEnum
 from typing import TypeVar
 
 from breaks import i18n
-from breaks.drafts import save
 from breaks.errors import BreaksError, Exit
 from breaks.model import Break
 from breaks.peeks import Peek, peeks
-from breaks.record import FILE, Applied, Change, Record, Unfinished, dump, load, version
+from breaks.record import Applied, Change, Record, Unfinished, load, version
 from breaks.tangle import Tangle, refusal
-from breaks.transaction import Outcome, Recovery, carry_out, content, place_of, recover, turn
+from breaks.transaction import (
+    Outcome,
+    Recovery,
+    carry_out,
+    content,
+    place_of,
+    recover,
+    turn,
+    write_record,
+)
 from breaks.untangle import Place, take_out
 from breaks.workspace import Workspace
 
@@ -123,7 +131,7 @@ def forget(ws: Workspace, *ids: str) -> list[str]:
         wanted = _wanted(record, ids)
         left = tuple(item for item in record.applied if item not in wanted)
         if wanted:
-            save(ws, ws.state / FILE, dump(record.settled(left)))
+            write_record(ws, record.settled(left))
         return [item.id for item in wanted]
 
 

@@ -1,7 +1,8 @@
 """What a workspace remembers: which breaks are applied, and what is under way.
 
-One JSON file, `.breaks/journal.json`, replaced in one instant, so it is never half written.  It
-holds the texts before and after each break: what was there can be read even without this program.
+One JSON file, `.breaks/journal.json`, replaced in one instant, so it is never half written, and
+gone while nothing is applied.  It holds the texts before and after each break: what was there can
+be read even without this program.
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from typing import Any
 
 from breaks import i18n
 from breaks.errors import BreaksError, Exit
+from breaks.workspace import JOURNAL
 
 _ = i18n.gettext
 VERSION = 1
-FILE = "journal.json"
+FILE = JOURNAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,10 @@ class Record:
 
     def intending(self, unfinished: Unfinished) -> Record:
         return replace(self, unfinished=unfinished)
+
+    @property
+    def empty(self) -> bool:
+        return not self.applied and self.unfinished is None
 
     def settled(self, applied: tuple[Applied, ...]) -> Record:
         return Record(applied)

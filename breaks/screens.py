@@ -7,19 +7,21 @@ from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from breaks import console, i18n
-from breaks.difference import Site
-from breaks.journal import Outcome, Recovery, State, Status
-from breaks.model import Break
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a page needs none of the others' machinery
     from breaks.check import Checked
+    from breaks.difference import Site
     from breaks.doctor import Finding
+    from breaks.journal import Recovery, State, Status
+    from breaks.model import Break
 
 _ = i18n.gettext
 
 
 def state_word(state: State) -> str:
     """A state in the language of the reader."""
+    from breaks.journal import State
+
     return {
         State.APPLIED: _("applied"),
         State.EDITED: _("edited since"),
@@ -133,6 +135,8 @@ def reverted(ids: Sequence[str], left: Sequence[str]) -> str:
 
 def standing(status: Status) -> str:
     """What is applied, and what else differs from what was recorded."""
+    from breaks.journal import State
+
     if not status.breaks:
         return _("applied  none")
     rows = [[item.id, state_word(item.state), "\n".join(item.files)] for item in status.breaks]
@@ -157,6 +161,8 @@ def standing(status: Status) -> str:
 
 def recovered(recovery: Recovery) -> str:
     """What had been left by a stopped command, and what became of it."""
+    from breaks.journal import Outcome
+
     command = f"breaks {recovery.action} {' '.join(recovery.ids)}"
     said = {
         Outcome.UNDONE: _("it was undone, and the files are as before it"),

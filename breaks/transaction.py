@@ -120,9 +120,10 @@ def _forward(
     """Each change about to be made.  What needs room on the disk comes first; then only renames."""
     ready = {change: _prepared(ws, change) for change in intention.files}
     peeked = peeks.prepared(ws, intention)
-    final = draft(ws, dump(record.settled(intention.then)))
+    after = record.settled(intention.then)
+    final = None if after.empty else draft(ws, dump(after))
     stop_here()
-    save(ws, ws.state / FILE, dump(record.intending(intention)))
+    write_record(ws, record.intending(intention))
     for change, scratch in ready.items():
         stop_here()
         yield change
@@ -130,7 +131,18 @@ def _forward(
     stop_here()
     if peeked:
         durable.rename(peeked, ws.state / peeks.FILE)
-    durable.rename(final, ws.state / FILE)
+    if final:
+        durable.rename(final, ws.state / FILE)
+    else:
+        durable.erase(ws.state / FILE)
+
+
+def write_record(ws: Workspace, record: Record) -> None:
+    """What the workspace remembers from now on; an empty record is no file."""
+    if record.empty:
+        durable.erase(ws.state / FILE)
+    else:
+        save(ws, ws.state / FILE, dump(record))
 
 
 def _prepared(ws: Workspace, change: Change) -> Path:
@@ -186,7 +198,7 @@ def settle(ws: Workspace, *, back: Sequence[Change] | None = None) -> Recovery |
         for change, found in places.items():
             if found is not Place.TANGLED:
                 bytecode.forget(ws.path_of(change.module))
-        save(ws, ws.state / FILE, dump(record.settled(applied)))
+        write_record(ws, record.settled(applied))
         sweep(ws)
         return Recovery(intention.action, intention.ids, outcome)
 

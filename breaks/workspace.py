@@ -18,6 +18,7 @@ from breaks.errors import BreaksError, Exit
 
 _ = i18n.gettext
 MARKER, STATE, LIBRARY = "breaks.toml", ".breaks", "minitorch"
+JOURNAL = "journal.json"  # in the state folder, while a break is applied
 MODULE = re.compile(rf"{LIBRARY}(\.[A-Za-z_][A-Za-z0-9_]*)*")
 INSTALLED = {"site-packages", "dist-packages"}
 
@@ -70,6 +71,11 @@ class Workspace:
                 code=Exit.PRECONDITION,
             )
         return folder
+
+    @property
+    def untouched(self) -> bool:
+        """Whether no break is applied and no command was stopped: there is no record."""
+        return not (self.state / JOURNAL).exists()
 
     def path_of(self, module: str) -> Path:
         """The file of a module.  Refuses names that are none, and links that lead elsewhere."""

@@ -478,11 +478,15 @@ def test_the_original_text_can_be_read_in_the_journal_by_a_person(ws, breaks):
     assert "y = x + 1" in (ws.state / "journal.json").read_text()
 
 
-def test_a_clean_journal_holds_no_texts(ws, breaks):
-    journal.apply(ws, breaks["minus"])
+def test_there_is_no_journal_while_nothing_is_applied(ws, breaks):
+    assert ws.untouched
+    journal.apply(ws, breaks["minus"], breaks["thrice"])
+    assert not ws.untouched
+    journal.revert(ws, "minus")
+    assert not ws.untouched
     journal.revert(ws)
 
-    assert (ws.state / "journal.json").stat().st_size < 300
+    assert ws.untouched
     assert [] == list((ws.state / "tmp").iterdir())
 
 
