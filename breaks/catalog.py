@@ -8,8 +8,8 @@ from typing import Any
 
 from breaks import i18n
 from breaks.errors import BreaksError
-from breaks.load import break_of, did_you_mean, load_break, read_yaml, validate
 from breaks.model import Break
+from breaks.plain import break_of  # what reads YAML is imported where a file is not in the index
 
 _ = i18n.gettext
 
@@ -39,6 +39,8 @@ class Catalog:
         """The break of that id.  Raises BreaksError, with the nearest id, where there is none."""
         if break_id in self._breaks:
             return self._breaks[break_id]
+        from breaks.load import did_you_mean
+
         raise BreaksError(
             _("the id of a break"),
             break_id,
@@ -57,7 +59,7 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
             )
         index = _index() if folder == BUILTIN else {}
         for path in sorted(folder.glob("*.yaml")):
-            brk = _indexed(path, index) or load_break(path, inside=folder)
+            brk = _indexed(path, index) or _read(path, folder)
             if brk.id in found:
                 raise BreaksError(
                     _("one break of each id"),
@@ -67,6 +69,12 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
                 )
             found[brk.id] = brk, path
     return Catalog(brk for brk, _path in found.values())
+
+
+def _read(path: Path, folder: Path) -> Break:
+    from breaks.load import load_break
+
+    return load_break(path, inside=folder)
 
 
 def _index() -> dict[str, Any]:
@@ -88,6 +96,8 @@ def _indexed(path: Path, index: dict[str, Any]) -> Break | None:
 
 def build_index() -> str:
     """The text of the index: every file of the catalogue, validated, with its digest."""
+    from breaks.load import read_yaml, validate
+
     index = {}
     for path in sorted(BUILTIN.glob("*.yaml")):
         document = read_yaml(path)

@@ -51,7 +51,7 @@ def main() -> None:
 
 def workspace() -> Workspace:
     """The workspace around the current folder, with what a stopped command left put in order."""
-    ws = Workspace.find()
+    ws = _found() or Workspace.find()
     if not ws.untouched:
         from breaks import journal, screens
 
@@ -63,17 +63,14 @@ def workspace() -> Workspace:
 
 def workspace_or_none() -> Workspace | None:
     """The same, for commands that can do without."""
-    try:
-        Workspace.find()
-    except BreaksError:
-        return None
-    return workspace()
+    return None if _quiet_workspace() is None else workspace()
 
 
 def _put_in_order() -> None:
     """Before any command, even one that needs no workspace: nothing stays half done."""
-    with contextlib.suppress(BreaksError, OSError):  # who needs the journal will say so
-        workspace_or_none()
+    with contextlib.suppress(BreaksError, OSError):  # who needs the workspace will say so
+        click.get_current_context().obj = Workspace.find()
+        workspace()
 
 
 cli.before = _put_in_order
@@ -135,9 +132,15 @@ def _applied_ids(ctx: click.Context, _param: click.Parameter, start: str) -> lis
 
 def _quiet_workspace() -> Workspace | None:
     try:
-        return Workspace.find()
+        return _found() or Workspace.find()
     except BreaksError:
         return None
+
+
+def _found() -> Workspace | None:
+    """What an earlier look in this run found."""
+    context = click.get_current_context(silent=True)
+    return context.find_root().obj if context else None
 
 
 def _catalog_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Iterator
 from pathlib import Path
 
-from breaks import durable, i18n, journal
+from breaks import i18n
 from breaks.errors import BreaksError, Exit
 from breaks.workspace import LIBRARY, MARKER, STATE, Workspace, refuse_installed
 
@@ -27,6 +27,8 @@ def create(folder: Path) -> tuple[Workspace, list[str]]:
     refuse_installed(folder)
     files = dict(_contents(folder))
     _refuse_conflicts(folder, files)
+    from breaks import durable
+
     written = []
     for name, content in files.items():
         path = folder / name
@@ -58,6 +60,8 @@ def _library(folder: Path) -> dict[str, bytes]:
     if spec is not None and spec.origin:
         root = Path(spec.origin).resolve().parent.parent
         if (root / MARKER).is_file() and root != folder:
+            from breaks import journal
+
             return journal.pristine_sources(Workspace.at(root))
     return dict(shipped_sources())
 

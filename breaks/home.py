@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from breaks import __version__, console, i18n, journal
+from breaks import __version__, console, i18n
 from breaks.create import lab_folders
 from breaks.errors import BreaksError
 from breaks.workspace import Workspace
@@ -51,8 +51,23 @@ def look(ws: Workspace | None) -> Look:
     labs = tuple(sorted({folder.name.split("_")[0] for folder in lab_folders()}))
     if ws is None:
         return Look(None, "none", (), labs, ())
-    applied = journal.status(ws).applied
-    return Look(str(ws.root), _library(ws), applied, labs, _checked(ws))
+    return Look(str(ws.root), _library(ws), _applied(ws), labs, _checked(ws))
+
+
+def _applied(ws: Workspace) -> tuple[str, ...]:
+    if ws.untouched:
+        return ()
+    from breaks import journal
+
+    return journal.status(ws).applied
+
+
+def _correct(ws: Workspace) -> dict[str, bytes]:
+    if ws.untouched:
+        return ws.sources()
+    from breaks import journal
+
+    return journal.pristine_sources(ws)
 
 
 def _library(ws: Workspace) -> str:
@@ -60,13 +75,12 @@ def _library(ws: Workspace) -> str:
     from breaks.library import shipped_sources
 
     try:
-        mine = journal.pristine_sources(ws)
+        mine = _correct(ws)
     except BreaksError:
         return "unreadable"
-    place = ws.path_of("minitorch")
     if any(folder.is_relative_to(ws.root) for folder in lab_folders()):
         return "clone"  # the shipped one is this very copy
-    return "shipped" if mine == shipped_sources() and place.exists() else "edited"
+    return "shipped" if mine == shipped_sources() else "edited"
 
 
 def _checked(ws: Workspace) -> tuple[str, ...]:

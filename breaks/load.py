@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from breaks import i18n
 from breaks.document import LIMIT, Document, Place, read_yaml
 from breaks.errors import BreaksError
-from breaks.model import Break, Family, Report, Rewrite
+from breaks.model import Break
+from breaks.plain import break_of
 from breaks.schemas import SCHEMAS, did_you_mean, schema, validate
 
 __all__ = [
@@ -44,32 +43,3 @@ def load_break(path: Path, *, inside: Path | None = None) -> Break:
             where=document.where(("id",)),
         )
     return brk
-
-
-def break_of(data: Mapping[str, Any]) -> Break:
-    """A Break out of data that the schema accepts."""
-    return Break(
-        id=data["id"],
-        title=data["title"],
-        family=Family(data["family"]),
-        rewrites=tuple(_rewrite_of(rule) for rule in data["rewrites"]),
-        misconception=data.get("misconception", {}),
-        hints=tuple(data.get("hints", ())),
-        explain=data.get("explain", {}),
-        provenance=tuple(Report(**report) for report in data.get("provenance", ())),
-        taxonomy=data.get("taxonomy"),
-        equivalent=data.get("equivalent", False),
-        reason=data.get("reason"),
-    )
-
-
-def _rewrite_of(data: Mapping[str, Any]) -> Rewrite:
-    scope = data.get("scope", ())
-    return Rewrite(
-        module=data["module"],
-        scopes=(scope,) if isinstance(scope, str) else tuple(scope),
-        patterns=(data["pattern"],) if "pattern" in data else tuple(data["any"]),
-        replace=data["replace"],
-        matches=data.get("matches", 1),
-        where=data.get("where", {}),
-    )

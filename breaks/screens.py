@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from textwrap import dedent
 from typing import TYPE_CHECKING
 
 from breaks import console, i18n
@@ -51,6 +50,8 @@ def listing(breaks: Iterable[Break], applied: Sequence[str]) -> str:
 
 def change(found: Sequence[Site]) -> str:
     """The changed lines, without their common indentation so that they fit a screen."""
+    from textwrap import dedent
+
     blocks = []
     for site in found:
         lines = dedent("\n".join([*site.removed, *site.added])).split("\n")
@@ -225,6 +226,8 @@ def fitness(results: Sequence[Checked]) -> str:
 
 def matched(found: Sequence[tuple[int, str]], place: str) -> str:
     """What a pattern matches, and what to write down for it."""
+    from textwrap import dedent
+
     if not found:
         return _("The pattern matches nothing in %(place)s.") % {"place": place}
     lines = []

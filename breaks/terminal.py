@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sized
@@ -112,7 +111,19 @@ def style(text: str, role: str, *, stream: TextIO | None = None) -> str:
 
 def width() -> int:
     """How many columns to use: the terminal's, from 40 up to 80; 80 through a pipe."""
-    return max(NARROWEST, min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns))
+    return max(NARROWEST, min(WIDEST, _columns()))
+
+
+def _columns() -> int:
+    """What COLUMNS says, else the terminal; as in shutil, which is slow to import."""
+    said = os.environ.get("COLUMNS", "")
+    if said.isdecimal() and int(said) > 0:
+        return int(said)
+    try:
+        stream = sys.__stdout__
+        return os.get_terminal_size(stream.fileno() if stream else -1).columns or WIDEST
+    except (AttributeError, ValueError, OSError):
+        return WIDEST
 
 
 def _is_terminal(stream: TextIO | None) -> bool:
