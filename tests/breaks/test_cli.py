@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from breaks import cli as module
-from breaks import create, i18n, journal
+from breaks import create, i18n, journal, transaction
 from breaks.catalog import load_catalog
 from breaks.layout import cells
 from breaks.workspace import Workspace
@@ -284,7 +284,7 @@ def test_whichever_command_comes_next_finds_a_stopped_one(lab, run, tree, line):
     record = journal.load(lab.state)
     changes = record.applied[0].changes
     unfinished = journal.Unfinished("apply", ("skip-unbroadcast",), "t", changes, record.applied)
-    (lab.state / "journal.json").write_bytes(journal.dump(journal.Record((), unfinished)))
+    (lab.state / "journal.json").write_bytes(transaction.dump(journal.Record((), unfinished)))
     (lab.root / "minitorch/tensor.py").write_bytes(changes[0].before)  # not yet written
 
     _code, _out, err = run(*line)
