@@ -27,12 +27,13 @@ __all__ = ["broken"]
 def broken(what: str | Break) -> Iterator[ModuleType]:
     """The library under a break, as a module of its own; files and `import minitorch` stay as is.
 
-    `what` is the id of a break that ships, or a Break.  Raises BreaksError for an unknown id, or
-    where the break does not apply.
+    `what` is the id of a break, or a Break.  Inside of a workspace its own breaks are known too,
+    and its library is the one that is broken.  Raises BreaksError for an unknown id, or where the
+    break does not apply.
     """
-    from breaks.catalog import load_catalog
-    from breaks.library import load_library, shipped_sources
+    from breaks import here
+    from breaks.library import load_library
     from breaks.rewrite import mutate
 
-    brk = load_catalog().get(what) if isinstance(what, str) else what
-    yield load_library(mutate(shipped_sources(), brk), label=brk.id)
+    brk = here.catalogue().get(what) if isinstance(what, str) else what
+    yield load_library(mutate(here.sources(), brk), label=brk.id)

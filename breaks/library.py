@@ -1,28 +1,26 @@
 """Makes a library out of text: minitorch, correct or broken, as a module that nobody else sees."""
 
+from __future__ import annotations
+
+import builtins
 import hashlib
-import importlib
 import importlib.util
 import linecache
-import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
+from typing import Any
 
 ROOT = "minitorch"
-_LOCK = threading.Lock()  # sys.modules is swapped while a library is loaded
 
 
 def shipped_sources() -> dict[str, bytes]:
-    """The text of the installed minitorch by module name; found without importing it."""
-    spec = importlib.util.find_spec(ROOT)
-    if spec is None or spec.origin is None:
-        raise ModuleNotFoundError(f"{ROOT} is not installed beside breaks")
-    return sources_in(Path(spec.origin).parent)
+    """The text of the minitorch that came with breaks, by module name; nothing is imported."""
+    return sources_in(Path(__file__).parents[1] / ROOT)
 
 
 def sources_in(folder: Path) -> dict[str, bytes]:
@@ -53,24 +51,65 @@ def compiled(text: str, file: str) -> CodeType:
 def load_library(sources: Mapping[str, bytes], *, label: str) -> ModuleType:
     """Executes the texts as a package of its own and returns it.
 
-    Its files are called `<label>/minitorch/….py`, in tracebacks too.  `sys.modules` is as before
-    afterwards: who imports minitorch goes on getting the one on disk.
+    Its files are called `<label>/minitorch/….py`, in tracebacks too.  `sys.modules` is not touched:
+    the modules find each other through an `__import__` of their own, also later, inside of
+    functions.  Who imports minitorch goes on getting the one on disk, in every thread.
     """
-    finder = TextFinder(sources, label)
-    with _LOCK:
-        others = _take_out()
-        sys.meta_path.insert(0, finder)
-        try:
-            return importlib.import_module(ROOT)
-        finally:
-            sys.meta_path.remove(finder)
-            _take_out()
-            sys.modules.update(others)
+    return _Private(TextFinder(sources, label)).module(ROOT)
 
 
-def _take_out() -> dict[str, ModuleType]:
-    names = [name for name in sys.modules if name == ROOT or name.startswith(ROOT + ".")]
-    return {name: sys.modules.pop(name) for name in names}
+class _Private:
+    """The modules of one library, and the `import` statement that they see."""
+
+    def __init__(self, finder: TextFinder) -> None:
+        self.finder = finder
+        self.modules: dict[str, ModuleType] = {}
+        self.lock = threading.RLock()  # a module may be imported late, by several threads
+        self.builtins = {**vars(builtins), "__import__": self.import_}
+
+    def import_(
+        self,
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
+        fromlist: Sequence[str] = (),
+        level: int = 0,
+    ) -> ModuleType:
+        if level:
+            package = (globals or {}).get("__package__") or ROOT
+            name = importlib.util.resolve_name("." * level + name, package)
+        elif name.partition(".")[0] != ROOT:
+            return builtins.__import__(name, globals, locals, fromlist, level)
+        module = self.module(name)
+        if not fromlist:
+            return self.module(ROOT)
+        for part in fromlist:
+            if not hasattr(module, part) and f"{name}.{part}" in self.finder.sources:
+                self.module(f"{name}.{part}")
+        return module
+
+    def module(self, name: str) -> ModuleType:
+        """The module of that name, executed at its first use; its packages before it."""
+        with self.lock:
+            if name in self.modules:
+                return self.modules[name]
+            package, _dot, last = name.rpartition(".")
+            parent = self.module(package) if package else None
+            if name in self.modules:  # the package imports it
+                return self.modules[name]
+            spec = self.finder.find_spec(name)
+            if spec is None:
+                raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+            module = self.modules[name] = importlib.util.module_from_spec(spec)
+            module.__dict__["__builtins__"] = self.builtins
+            try:
+                self.finder.exec_module(module)
+            except BaseException:
+                del self.modules[name]
+                raise
+            if parent is not None:
+                setattr(parent, last, module)
+            return module
 
 
 class TextFinder(MetaPathFinder, Loader):

@@ -10,27 +10,28 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
-from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
-    from breaks.catalog import Catalog
+    from subprocess import Popen
+
     from breaks.model import Break
 
 ALL = "all"
+Running = set["Popen[str]"]
 
 
 class Fate(StrEnum):
     """What the tests did to a mutant."""
 
     KILLED = "killed"  # a test failed, or the tests could not even start
+    HUNG = "timeout"  # the tests did not end, and on the correct library they do: killed too
     SURVIVED = "survived"  # every test passed
-    HUNG = "killed (hung)"  # the tests did not end; on the correct library they do
     EQUIVALENT = "equivalent"  # every test passed, and the break is declared to change nothing
+    REFUSED = "not applied"  # the library was edited there
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -61,43 +62,42 @@ def pytest_configure(config: pytest.Config) -> None:
     if ALL not in ids or hasattr(config, "workerinput"):
         return
     if len(ids) > 1:
-        raise pytest.UsageError("--break all already means every break; leave the other ids out")
+        raise pytest.UsageError(_("--break all already means every break; leave the others out"))
     config.pluginmanager.register(Tournament(config), "breaklabs-tournament")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
     ids = config.getoption("breaks") or []
-    return f"breaklabs: minitorch is broken on purpose: {', '.join(ids)}" if ids else None
+    if not ids:
+        return None
+    if ALL in ids:
+        return _("breaklabs: every break in turn, after the correct library")
+    return _("breaklabs: minitorch is broken on purpose: %(ids)s") % {"ids": ", ".join(ids)}
+
+
+def _(message: str) -> str:
+    """The message in the reader's language; nothing is imported for runs without a break."""
+    from breaks.i18n import gettext
+
+    return gettext(message)
 
 
 def install(ids: Sequence[str]) -> None:
     """Makes `import minitorch` give the library with these breaks in it."""
+    from breaks import here
     from breaks.errors import BreaksError
-    from breaks.library import TextFinder, shipped_sources
+    from breaks.library import TextFinder
     from breaks.rewrite import mutate
 
     if any(name.partition(".")[0] == "minitorch" for name in sys.modules):
-        raise pytest.UsageError("minitorch is imported already; the break would not be seen")
+        raise pytest.UsageError(_("minitorch is imported already; the break would not be seen"))
     try:
-        catalog, sources = known_breaks(), shipped_sources()
+        catalog, sources = here.catalogue(), here.sources()
         for break_id in ids:
             sources = mutate(sources, catalog.get(break_id))
     except BreaksError as error:
         raise pytest.UsageError(str(error)) from None
     sys.meta_path.insert(0, TextFinder(sources, "+".join(ids)))
-
-
-def known_breaks() -> Catalog:
-    """The breaks that ship and, in a workspace, those of its own."""
-    from breaks.catalog import BUILTIN, load_catalog
-    from breaks.errors import BreaksError
-    from breaks.workspace import Workspace
-
-    try:
-        own = Workspace.find().config.catalog
-    except BreaksError:
-        own = ()
-    return load_catalog([BUILTIN, *own])
 
 
 class Tournament:
@@ -115,57 +115,83 @@ class Tournament:
         return True  # nothing is collected in this process
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        breaks = every_break()
         started = time.monotonic()
-        fate, output = run(self.arguments, None, limit=None)
-        if fate is not Fate.SURVIVED:
-            sys.stdout.write(output)
-            raise pytest.UsageError(
-                "the tests must pass on the correct library before breaks say anything"
-            )
+        self.prove_control()
         limit = 10 + 5 * (time.monotonic() - started)
-        catalog = known_breaks()
-        for brk, fate in self.contest(list(catalog), limit):
+        for brk, fate in self.contest(breaks, limit):
             if fate is Fate.SURVIVED and brk.equivalent:
                 fate = Fate.EQUIVALENT
             self.fates[brk.id] = fate
-            self.show(brk.id, fate, len(catalog))
+            self.show(brk.id, fate, len(breaks))
         self.seconds = time.monotonic() - started
         session.testscollected = len(self.fates)
-        session.testsfailed = sum(fate is Fate.SURVIVED for fate in self.fates.values())
+        session.testsfailed = len(self.bad)
         return True
 
+    def prove_control(self) -> None:
+        """Refuses tests that say nothing: those that fail without any break."""
+        fate, output = run(self.arguments, None, limit=None, running=set())
+        if fate is not Fate.SURVIVED:
+            sys.stdout.write(output)
+            raise pytest.UsageError(
+                _("the tests must pass on the correct library before breaks say anything")
+            )
+
     def contest(self, breaks: Sequence[Break], limit: float) -> Iterator[tuple[Break, Fate]]:
-        """The fate of each mutant, in order; several run at once."""
+        """The fate of each mutant, in order; several run at once, and all end with this one."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        running: Running = set()
+
+        def fate(brk: Break) -> Fate:
+            return run(self.arguments, brk.id, limit=limit, running=running)[0]
+
         with ThreadPoolExecutor(max(1, self.config.getoption("--break-jobs"))) as pool:
             try:
-                yield from zip(
-                    breaks,
-                    pool.map(lambda brk: run(self.arguments, brk.id, limit=limit)[0], breaks),
-                    strict=True,
-                )
+                yield from zip(breaks, pool.map(fate, breaks), strict=True)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
+                for process in list(running):
+                    end(process)
                 raise
+
+    @property
+    def bad(self) -> list[str]:
+        return [id for id, fate in self.fates.items() if fate in (Fate.SURVIVED, Fate.REFUSED)]
 
     def show(self, name: str, fate: Fate, total: int) -> None:
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         if reporter is not None:
-            line = f"{fate.value:<14} {name}"
+            line = f"{fate.value:<12} {name}"
             reporter.write_line(f"{line:<66} {len(self.fates):>4}/{total}")
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        survivors = [name for name, fate in self.fates.items() if fate is Fate.SURVIVED]
-        killed = sum(fate in (Fate.KILLED, Fate.HUNG) for fate in self.fates.values())
         if not self.fates:
             return
-        terminalreporter.section("breaks")
-        terminalreporter.write_line(f"{killed} killed of {len(self.fates)}, {self.seconds:.0f} s")
-        for name in survivors:
-            terminalreporter.write_line(f"survived: {name}")
-        if survivors:
-            terminalreporter.write_line(f"look:     breaks diff {survivors[0]}")
+        killed = sum(fate in (Fate.KILLED, Fate.HUNG) for fate in self.fates.values())
+        say = terminalreporter.write_line
+        terminalreporter.section(_("breaks"))
+        say(
+            _("%(killed)d of %(all)d killed, in %(seconds).0f s")
+            % {"killed": killed, "all": len(self.fates), "seconds": self.seconds}
+        )
+        for name in self.bad:
+            say(f"{self.fates[name].value:<12} {name}")
+        if self.bad:
+            say(_("next  %(command)s") % {"command": f"breaks diff {self.bad[0]}"})
         else:
-            terminalreporter.write_line("no break survives these tests")
+            say(_("No break survives these tests."))
+
+
+def every_break() -> list[Break]:
+    from breaks import here
+    from breaks.errors import BreaksError
+
+    try:
+        return list(here.catalogue())
+    except BreaksError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def without_options(arguments: Iterator[str]) -> list[str]:
@@ -179,11 +205,16 @@ def without_options(arguments: Iterator[str]) -> list[str]:
     return kept
 
 
-def run(arguments: Sequence[str], break_id: str | None, *, limit: float | None) -> tuple[Fate, str]:
+def run(
+    arguments: Sequence[str], break_id: str | None, *, limit: float | None, running: Running
+) -> tuple[Fate, str]:
     """One run of the tests in a process of its own: what became of the mutant, and the output."""
+    from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
+
     which = [] if break_id is None else ["--break", break_id]
     command = [sys.executable, "-B", "-m", "pytest", *arguments, *which]
     with Popen(command, stdout=PIPE, stderr=STDOUT, text=True, start_new_session=True) as process:
+        running.add(process)
         try:
             output, _nothing = process.communicate(timeout=limit)
         except TimeoutExpired:
@@ -192,9 +223,20 @@ def run(arguments: Sequence[str], break_id: str | None, *, limit: float | None) 
         except BaseException:
             end(process)
             raise
-    if process.returncode in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
-        raise pytest.UsageError(f"the tests could not be run with {which or 'no break'}:\n{output}")
-    return (Fate.SURVIVED if process.returncode == 0 else Fate.KILLED), output
+        finally:
+            running.discard(process)
+    return fate_of(process.returncode, break_id, output), output
+
+
+def fate_of(code: int, break_id: str | None, output: str) -> Fate:
+    """What the exit code of a run says.  Refuses to take tests that did not run for a verdict."""
+    if code == pytest.ExitCode.OK:
+        return Fate.SURVIVED
+    if code == pytest.ExitCode.USAGE_ERROR and break_id is not None:
+        return Fate.REFUSED  # the same command line ran on the correct library
+    if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
+        raise pytest.UsageError(_("the tests could not be run:\n%(output)s") % {"output": output})
+    return Fate.KILLED
 
 
 def end(process: Popen[str]) -> None:
@@ -202,8 +244,11 @@ def end(process: Popen[str]) -> None:
     import os
     import signal
 
-    if hasattr(os, "killpg"):
-        os.killpg(process.pid, signal.SIGKILL)
-    else:
-        process.kill()
+    try:
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+    except ProcessLookupError:
+        pass
     process.wait()

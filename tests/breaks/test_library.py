@@ -86,3 +86,54 @@ def test_the_digest_depends_on_every_name_and_byte():
     ]
 
     assert len({library_digest(SOURCES), *map(library_digest, other)}) == 4
+
+
+def test_an_import_inside_of_a_function_finds_the_private_module():
+    sources = {
+        "minitorch": b"from minitorch.a import late\n",
+        "minitorch.a": b"def late():\n"
+        b"    from minitorch import optim\n"
+        b"    import minitorch.losses as own\n"
+        b"    return optim, own\n",
+        "minitorch.optim": b"",
+        "minitorch.losses": b"",
+    }
+    optim, losses = load_library(sources, label="late").late()
+
+    assert optim.__file__ == "<late>/minitorch/optim.py"
+    assert losses.__file__ == "<late>/minitorch/losses.py"
+
+
+def test_relative_and_star_imports_work():
+    sources = {
+        "minitorch": b"from .a import *\nfrom . import b\nfrom .b import two\n",
+        "minitorch.a": b"one = 1\n",
+        "minitorch.b": b"import minitorch.a\n"
+        b"from minitorch.a import one\n"
+        b"two = minitorch.a.one + one\n",
+    }
+    library = load_library(sources, label="small")
+
+    assert (library.one, library.two, library.b.two) == (1, 2, 2)
+
+
+def test_a_module_that_is_missing_is_an_import_error():
+    with pytest.raises(ModuleNotFoundError, match=r"minitorch\.nothing"):
+        load_library({"minitorch": b"import minitorch.nothing\n"}, label="small")
+
+
+def test_another_thread_imports_the_one_on_disk_meanwhile():
+    import minitorch
+
+    seen = []
+    sources = SOURCES | {
+        "minitorch.optim": b"import __main__\n__main__.look()\n" + SOURCES["minitorch.optim"]
+    }
+    main = sys.modules["__main__"]
+    main.look = lambda: seen.append(sys.modules["minitorch"])
+    try:
+        load_library(sources, label="slow")
+    finally:
+        del main.look
+
+    assert seen == [minitorch]

@@ -1,100 +1,222 @@
-"""`pytest --break` tells which breaks somebody's own tests kill."""
+"""`pytest --break`: somebody's own tests meet the broken library, and are told what they missed."""
 
+import os
+import signal
 import subprocess
 import sys
-from pathlib import Path
+import time
+import uuid
 
 import pytest
 
-WATCHFUL = """
-import minitorch as mt
+from breaks.pytest_plugin import Fate, fate_of, without_options
 
-def test_the_gradient_of_a_row_is_the_sum_over_its_copies():
-    a = mt.Tensor([1.0, 2.0, 3.0], requires_grad=True)
-    (a + mt.Tensor([[1.0] * 3] * 4)).sum().backward()
-    assert a.grad.tolist() == [4.0, 4.0, 4.0]
+SHARP = """
+import minitorch
+
+
+def test_a_broadcast_gradient_has_the_shape_of_its_tensor():
+    a = minitorch.Tensor([1.0, 2.0, 3.0], requires_grad=True)
+    (a + minitorch.Tensor([[1.0] * 3] * 4)).sum().backward()
+    assert a.grad.shape == a.shape
 """
-BLIND = """
-import minitorch as mt
+BLUNT = """
+import minitorch
 
-def test_adding_numbers():
-    assert (mt.Tensor(1.0) + 2.0).item() == 3.0
+
+def test_nothing_much():
+    assert minitorch.Tensor([1.0]).shape == (1,)
 """
-WRONG = "def test_that_fails_anyway():\n    assert False\n"
-
-
-def run(folder: Path, text: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    (folder / "test_mine.py").write_text(text)
-    (folder / "pytest.ini").write_text("[pytest]\n")
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
-
-
-def test_without_the_option_the_library_is_correct(tmp_path):
-    assert run(tmp_path, WATCHFUL).returncode == 0
-
-
-def test_a_break_is_in_the_library_that_the_tests_import(tmp_path):
-    done = run(tmp_path, WATCHFUL, "--break", "skip-unbroadcast")
-
-    assert done.returncode == 1
-    assert "minitorch is broken on purpose: skip-unbroadcast" in done.stdout
-
-
-def test_tests_that_look_away_let_a_break_survive(tmp_path):
-    assert run(tmp_path, BLIND, "--break", "skip-unbroadcast").returncode == 0
-
-
-def test_an_unknown_break_is_a_usage_error_with_the_nearest_name(tmp_path):
-    done = run(tmp_path, BLIND, "--break", "skip-unbrodcast")
-
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "Did you mean skip-unbroadcast?" in done.stderr
-
-
-def test_tests_that_fail_on_the_correct_library_are_refused(tmp_path):
-    done = run(tmp_path, WRONG, "--break", "all")
-
-    assert done.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "must pass on the correct library" in done.stderr
+RED = "def test_red():\n    assert False\n"
+LOADING = "import minitorch\nprint(minitorch.__file__)\n"
+OWN = """\
+id: {id}
+title: {{en: A break}}
+family: shapes
+rewrites:
+  - {{module: minitorch.tensor, scope: {scope}, pattern: '{pattern}', replace: '{replace}'}}
+"""
 
 
 @pytest.fixture
-def small_catalogue(tmp_path, monkeypatch):
-    """Only two breaks, so that every one can be tried."""
-    from breaks.catalog import BUILTIN
+def run(tmp_path):
+    """Runs pytest on some files in a folder of their own."""
 
-    site = tmp_path / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(
-        "import breaks.catalog as c, pathlib\n"
-        f"c.BUILTIN = pathlib.Path({str(tmp_path / 'two')!r})\n"
-    )
-    (tmp_path / "two").mkdir()
-    for name in ("skip-unbroadcast", "skip-unbroadcast-in-mul"):
-        text = (BUILTIN / f"{name}.yaml").read_text()
-        (tmp_path / "two" / f"{name}.yaml").write_text(text)
-    monkeypatch.setenv("PYTHONPATH", str(site))
-    return tmp_path
+    def run(*arguments, **files):
+        for name, text in files.items():
+            (tmp_path / f"{name}.py").write_text(text)
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+        environment = {**os.environ, "LC_ALL": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+        environment.pop("PYTEST_ADDOPTS", None)
+        return subprocess.run(
+            command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=120
+        )
+
+    return run
 
 
-def test_all_names_the_survivors_and_exits_with_a_finding(small_catalogue):
-    done = run(small_catalogue, WATCHFUL, "--break", "all")
+@pytest.fixture
+def few(tmp_path):
+    """Puts a few breaks in the place of the catalogue that ships."""
+
+    def write(**rules):
+        (tmp_path / "sitecustomize.py").write_text(
+            "import pathlib, breaks.catalog\n"
+            "breaks.catalog.BUILTIN = pathlib.Path(__file__).with_name('own')\n"
+        )
+        (tmp_path / "own").mkdir()
+        for name, (scope, pattern, replace) in rules.items():
+            text = OWN.format(
+                id=name.replace("_", "-"), scope=scope, pattern=pattern, replace=replace
+            )
+            (tmp_path / "own" / f"{name.replace('_', '-')}.yaml").write_text(text)
+
+    return write
+
+
+def test_tests_run_against_the_broken_library_and_the_header_says_so(run):
+    done = run("--break", "skip-unbroadcast", test_sharp=SHARP)
 
     assert done.returncode == 1
-    assert "1 killed of 2" in done.stdout
-    assert "survived: skip-unbroadcast-in-mul" in done.stdout
+    assert "broken on purpose: skip-unbroadcast" in done.stdout
+    assert "(4, 3)" in done.stdout
 
 
-def test_all_is_content_when_nothing_survives(small_catalogue):
-    scaled = WATCHFUL + (
-        "\n"
-        "def test_a_scale_too():\n"
-        "    a = mt.Tensor([2.0], requires_grad=True)\n"
-        "    (a * mt.Tensor([1.0, 2.0])).sum().backward()\n"
-        "    assert a.grad.tolist() == [3.0]\n"
-    )
-    done = run(small_catalogue, scaled, "--break", "all")
+def test_without_the_option_nothing_is_broken(run):
+    done = run(test_sharp=SHARP)
 
     assert done.returncode == 0
-    assert "no break survives these tests" in done.stdout
+    assert "broken on purpose" not in done.stdout
+
+
+def test_a_conftest_that_imports_minitorch_gets_the_broken_one(run):
+    done = run("-s", "--break=skip-unbroadcast", conftest=LOADING, test_blunt=BLUNT)
+
+    assert "<skip-unbroadcast>/minitorch/__init__.py" in done.stdout + done.stderr
+
+
+def test_the_workers_of_xdist_get_the_broken_one(run):
+    done = run("-n", "1", "--break", "skip-unbroadcast", test_sharp=SHARP)
+
+    assert done.returncode == 1
+    assert "(4, 3)" in done.stdout
+
+
+def test_two_breaks_stack(run):
+    done = run("--break", "skip-unbroadcast", "--break", "skip-unbroadcast-in-mul", test_a=SHARP)
+
+    assert "skip-unbroadcast, skip-unbroadcast-in-mul" in done.stdout
+    assert done.returncode == 1
+
+
+def test_an_unknown_break_is_a_usage_error_with_the_nearest_name(run):
+    done = run("--break", "skip-unbroadcats", test_blunt=BLUNT)
+
+    assert done.returncode == 4
+    assert "Did you mean skip-unbroadcast?" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_all_and_another_id_is_a_usage_error(run):
+    done = run("--break", "all", "--break", "skip-unbroadcast", test_blunt=BLUNT)
+
+    assert done.returncode == 4
+    assert "leave the others out" in done.stderr
+
+
+def test_tests_that_fail_on_the_correct_library_are_refused(run):
+    done = run("--break", "all", test_red=RED)
+
+    assert done.returncode == 4
+    assert "must pass on the correct library" in done.stderr
+    assert "assert False" in done.stdout
+
+
+def test_no_tests_are_no_verdict(run):
+    done = run("--break", "all")
+
+    assert done.returncode == 4
+    assert "could not be run" in done.stderr
+
+
+ADD = "Tensor.__add__", "unbroadcast(g, a.shape)", "g"
+HANG = "Tensor.__add__", "y = a.data + b.data", "while True: y = a.data + b.data"
+DEAF = "Tensor.exp", "g * y", "y * g"
+GONE = "Tensor.exp", "g * nothing", "g"
+
+
+def test_all_breaks_meet_the_tests_and_the_survivors_are_named(run, few, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    few(add=ADD, deaf=DEAF, gone=GONE)
+    done = run("--break", "all", "--break-jobs", "2", test_sharp=SHARP)
+
+    assert done.returncode == 1
+    assert "killed       add" in done.stdout
+    assert "survived     deaf" in done.stdout
+    assert "not applied  gone" in done.stdout
+    assert "1 of 3 killed" in done.stdout
+    assert "breaks diff deaf" in done.stdout
+
+
+def test_tests_that_kill_every_break_exit_with_0(run, few, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    few(add=ADD)
+    done = run("--break", "all", test_sharp=SHARP)
+
+    assert done.returncode == 0
+    assert "No break survives these tests." in done.stdout
+
+
+def test_an_interrupt_ends_every_run(few, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    name = f"hang-{uuid.uuid4().hex}"
+    few(**{name: HANG})
+    (tmp_path / "test_sharp.py").write_text(SHARP)
+    command = [sys.executable, "-u", "-m", "pytest", "-p", "no:cacheprovider", "--break", "all"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    try:
+        until(lambda: alive(f"--break {name}"))
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+    finally:
+        process.kill()
+
+    assert process.returncode == 2
+    until(lambda: not alive(f"--break {name}"))
+
+
+def alive(end):
+    """The command lines of running processes that end like this."""
+    found = subprocess.run(["ps", "-ww", "-eo", "args="], capture_output=True, text=True)
+    return [line for line in found.stdout.splitlines() if line.endswith(end)]
+
+
+def until(condition):
+    end = time.monotonic() + 90
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize(
+    ("code", "fate"),
+    [(0, Fate.SURVIVED), (1, Fate.KILLED), (2, Fate.KILLED), (3, Fate.KILLED), (-11, Fate.KILLED)],
+)
+def test_an_exit_code_is_a_fate(code, fate):
+    assert fate_of(code, "skip-unbroadcast", "") is fate
+
+
+def test_the_options_of_the_plugin_are_not_handed_on():
+    given = ["tests", "--break", "all", "--break-jobs=3", "-k", "x", "--break=all"]
+
+    assert without_options(iter(given)) == ["tests", "-k", "x"]
+
+
+def test_the_plugin_loads_nothing_when_it_is_not_used(run):
+    seen = (
+        "import sys\n\n\ndef test_light():\n"
+        "    assert not {'yaml', 'breaks.load', 'breaks.rewrite', 'minitorch', 'numpy'}"
+        " & set(sys.modules)\n"
+    )
+
+    assert run(test_light=seen, conftest="").returncode == 0
