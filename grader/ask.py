@@ -91,7 +91,8 @@ def pick(typed: str, words: Sequence[str]) -> str:
         return close[0]
     if close:
         raise UnclearError(
-            _("%(typed)r could be %(words)s") % {"typed": typed, "words": _(" or ").join(close)}
+            _("one word (%(typed)r could be %(words)s)")
+            % {"typed": typed, "words": _(" or ").join(close)}
         )
     from breaks.command import did_you_mean
 

@@ -17,7 +17,7 @@ from breaks.workspace import Workspace
 from grader import ask, commits, screens
 from grader.ask import Answers, Question
 from grader.commits import Commit
-from grader.dialogue import Dialogue, Keyboard, Left, Pipe
+from grader.dialogue import BACK, Dialogue, Keyboard, Left, Pipe
 from grader.prediction import Prediction
 from grader.recording import Answer, Detector
 from grader.session import Session
@@ -147,9 +147,13 @@ def asking(lab: Lab, break_id: str, question: Question, before: Question | None)
     lines: list[str] = []
     if before is None or before.key.rpartition("/")[0] != part:
         lines.append(_part_head(lab, break_id, part))
+    else:
+        lines.append("")
     text = question.text
     if question.optional:
         text += " " + _("(optional: an empty line leaves it open)")
+    if BACK[0] in [choice.word for choice in question.choices]:
+        text += " " + _("(here < goes back)")
     lines.append(console.wrap(console.style(text, "strong"), console.width()))
     if question.choices:
         words = [f"{n} {choice.word}" for n, choice in enumerate(question.choices, start=1)]
@@ -322,6 +326,7 @@ def committed(here: Session, lab: Lab, prediction: Prediction) -> Reply:
         peeked = peeked_at(here, break_id)
         commit = commits.commit(here.workspace, prediction, digests, peeked=peeked)
         new = True
+        here.again()
     following = here.command("check", lab.id, break_id)
     document = {
         "lab": lab.id,

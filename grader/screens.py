@@ -208,7 +208,7 @@ def mark(one: Mark) -> str:
 
 
 def points(earned: float, possible: float) -> str:
-    return f"{earned:.3g}/{possible:.3g}" if possible else ""
+    return f"{round(earned, 1):g}/{round(possible, 1):g}" if possible else ""
 
 
 def _first_rows(verdict: ScenarioVerdict, seen: Difference) -> Iterable[Row]:
@@ -405,7 +405,8 @@ def gradients(seen: Observation) -> str:
     )
     table = console.table(rows, indent="  ")
     coloured = [_tinted(line) for line in table.split("\n")]
-    return console.wrap("  " + title, console.width()) + "\n" + "\n".join(coloured)
+    head = console.wrap(title, console.width(), indent="  ")
+    return head + "\n" + "\n".join(coloured)
 
 
 def _node_rows(node: GraphNode, forward: bool, starts: bool) -> list[tuple[str, str, str]]:
@@ -511,8 +512,8 @@ def calibration_table(table: Calibration) -> str:
         console.style(_("Calibration"), "title")
         + "\n"
         + console.table(rows, header, align=">>>>", indent="  ")
-        + "\n  "
-        + text % {"value": table.brier or 0.0}
+        + "\n"
+        + console.wrap(text % {"value": table.brier or 0.0}, console.width(), indent="  ")
     )
 
 

@@ -156,11 +156,18 @@ class Session:
                 return self.command("predict", f"{row.lab}.b", row.break_id)
         return "grader matrix"
 
-    def command(self, verb: str, lab: str, break_id: str) -> str:
-        """A command line about a break; the break is named only where the lab has several."""
-        base = self.labs.get(lab.partition(".")[0])
-        several = base is not None and len(base.breaks) > 1
-        return f"grader {verb} {lab}" + (f" --break {break_id}" if several else "")
+    def command(self, verb: str, name: str, break_id: str) -> str:
+        """A command line about a break; the break is named only where another would be meant."""
+        base = f"grader {verb} {name}"
+        if name.partition(".")[0] not in self.labs:
+            return base
+        lab = self.lab(name)
+        meant = self.next_to_predict(lab) if verb == "predict" else self.last_predicted(lab)
+        return base if meant == break_id else f"{base} --break {break_id}"
+
+    def again(self) -> None:
+        """Forgets what was read of the chain: there is a new commit."""
+        self.__dict__.pop("chain", None)
 
 
 @contextmanager
