@@ -11,6 +11,7 @@ import numpy as np
 
 _INTEGERS = tuple(f"{kind}{bits}" for kind in ("int", "uint") for bits in (8, 16, 32, 64))
 DTYPES = frozenset(("bool", *_INTEGERS, "float16", "float32", "float64", "longdouble", "float128"))
+_NAMES = {np.dtype(name): name for name in ("float64", "float32", "int64", "bool")}
 MOST_AXES = 64
 MOST_BYTES = 32 << 20
 
@@ -34,9 +35,9 @@ def encode(value: Any) -> dict[str, Any] | None:
     if not isinstance(value, _ndarray | _generic | float | int):
         return {"type": kind, "dtype": "", "shape": [], "data": ""}
     array = _asarray(value)
-    if array.dtype.name not in DTYPES or array.nbytes > MOST_BYTES:
-        return {"type": kind, "dtype": array.dtype.name, "shape": list(array.shape), "data": ""}
-    name = array.dtype.name
+    name = _NAMES.get(array.dtype) or array.dtype.name
+    if name not in DTYPES or array.nbytes > MOST_BYTES:
+        return {"type": kind, "dtype": name, "shape": list(array.shape), "data": ""}
     if name in ("longdouble", "float128"):
         array = array.astype(np.float64)
     data = base64.b64encode(_ascontiguousarray(array).tobytes()).decode()

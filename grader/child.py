@@ -21,7 +21,8 @@ from grader import arrays, inputs
 
 Send = Callable[[str, Any], None]
 
-MOST_NODES = 20_000
+MOST_NODES = 20_000  # of a graph that is walked
+MOST_DESCRIBED = 300  # of a graph whose arrays are recorded
 LABEL = "library"  # one for all: what a break left alone is compiled once for all of them
 
 # The recorder's own references: a library that replaces NumPy's functions does not replace these.
@@ -243,7 +244,7 @@ def record_program(program: Program, out: dict[str, Any], begin: Begin, job: Any
         out["backward"] = True
     finally:
         out["grads"] = {name: arrays.encode(leaf.grad) for name, leaf in leaves.items()}
-        out["nodes"] = list(described(nodes, names))
+        out["nodes"] = list(described(nodes, names)) if len(nodes) <= MOST_DESCRIBED else []
 
 
 def graph(root: Any) -> Iterator[Any]:

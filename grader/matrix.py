@@ -267,10 +267,9 @@ def choose_probes(
     if not breaks:
         return {}
     from breaks.library import shipped_sources
-    from breaks.rewrite import mutate
     from grader import pool
     from grader.difference import all_changed_lines
-    from grader.observe import as_job, as_text, warm
+    from grader.observe import as_job, as_text, broken_text, warm
     from labs.numbers import SEED
 
     pool.one_thread()
@@ -290,7 +289,7 @@ def choose_probes(
 
     names = list(probes.scenarios)
     looks = pool.run([job(clean, "reach", names)], workers=workers, way=way)[0].sections()
-    mutants = [as_text(mutate(original, brk)) for brk in breaks]
+    mutants = [broken_text(original, brk) for brk in breaks]
     candidates = []
     for text in mutants:
         changed = all_changed_lines(text, clean)  # in the correct text

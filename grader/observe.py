@@ -153,14 +153,11 @@ def key_of(question: Question, sources: Sources, seed: int, references: Path) ->
     from breaks.library import library_digest
 
     brk = question.brk
-    rewrites = [
-        [r.module, r.scopes, r.patterns, r.replace, r.matches, dict(r.where)] for r in brk.rewrites
-    ]
     return kept.key_of(
         kept.FORMAT,
         kept.kit_digest(),
         library_digest(sources),
-        [brk.id, rewrites, brk.equivalent],
+        [brk.id, rules(brk), brk.equivalent],
         [question.lab, [one.digest for one in question.scenarios]],
         [one.digest for one in question.every],
         sorted({file_digest(references / f"{home(one)}.json") for one in question.every}),
@@ -332,10 +329,7 @@ class Run:
         return pool.run(jobs, workers=self.workers, way=self.way, on_done=done)
 
     def mutate(self, brk: Break) -> dict[str, str]:
-        """The text of the broken library, compiled once here (nothing is executed)."""
-        from breaks.rewrite import mutate
-
-        return as_text(mutate(self.bytes, brk))
+        return broken_text(self.bytes, brk)
 
     def training_job(self, text: Mapping[str, str]) -> dict[str, Any]:
         return {"kind": "training", "sources": text, "seed": self.seed}
@@ -351,8 +345,12 @@ class Run:
 
         self.known: dict[str, tuple[Any, str]] = {}  # digest → sections, torch version
         installed = kept.version_of("torch")
+        files = {
+            name: torch.read_references(self.folder, name)
+            for name in dict.fromkeys(home(one) for one in self.scenarios)
+        }
         for scenario in self.scenarios:
-            sections, version = torch.read_references(self.folder, home(scenario))
+            sections, version = files[home(scenario)]
             if scenario.digest in sections and not self.live:
                 self.known[scenario.digest] = (sections[scenario.digest], version)
             elif not self.live and installed:
@@ -572,6 +570,29 @@ class Run:
 
 def as_text(sources: Sources) -> dict[str, str]:
     return {name: text.decode("utf-8") for name, text in sources.items()}
+
+
+def broken_text(sources: Sources, brk: Break) -> dict[str, str]:
+    """The text of the broken library; made once for each break and text."""
+    from breaks.library import library_digest
+    from breaks.rewrite import mutate
+
+    key = kept.key_of(library_digest(sources), rules(brk))
+    if key not in _MADE:
+        while len(_MADE) >= 500:
+            _MADE.pop(next(iter(_MADE)))
+        _MADE[key] = as_text(mutate(sources, brk))
+    return _MADE[key]
+
+
+_MADE: dict[str, dict[str, str]] = {}
+
+
+def rules(brk: Break) -> list[Any]:
+    """What a break does to text, as plain data."""
+    return [
+        [r.module, r.scopes, r.patterns, r.replace, r.matches, dict(r.where)] for r in brk.rewrites
+    ]
 
 
 def sentinel_break() -> Break:

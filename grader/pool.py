@@ -73,6 +73,7 @@ class Report:
     output: str = ""
     notes: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    cpu: float = 0.0  # seconds of processor time, where the system says
 
     def sections(self) -> dict[str, Any]:
         """The recorded sections by name; the last of a name counts."""
@@ -297,7 +298,7 @@ class _Forked:
         shutil.rmtree(self.cwd, ignore_errors=True)
         code = os.waitstatus_to_exitcode(status)
         used = usage.ru_utime + usage.ru_stime
-        self.report.seconds = time.monotonic() - self.started
+        self.report.seconds, self.report.cpu = time.monotonic() - self.started, used
         return _finish(self, code, out_of_time=self.late or used >= self.limits.cpu)
 
 

@@ -33,8 +33,10 @@ def propose(entries: list[dict[str, Any]], vary: bool = True) -> list[Assignment
         found.append({k: [size.get(n, n) for n in shape] for k, shape in own.items()})
     found = [one for one in found if weight(one) <= max(MOST_ENTRIES, 8)]
     found.sort(key=lambda one: (weight(one), sorted(map(str, one.items()))))
-    step = max(1, len(found) / (MOST_SHAPES - 1))
-    chosen = [found[int(i * step)] for i in range(min(len(found), MOST_SHAPES - 1))]
+    small, rest = found[: MOST_SHAPES - 4], found[MOST_SHAPES - 4 :]
+    step = max(1, len(rest) / 3)
+    spread = [rest[int(i * step)] for i in range(min(len(rest), 3))]
+    chosen = [*small, *spread]
     return chosen if own in chosen else [*chosen, own]
 
 
