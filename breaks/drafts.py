@@ -9,7 +9,7 @@ from breaks import durable
 from breaks.workspace import Workspace
 
 
-def draft(ws: Workspace, content: bytes, mode: int = 0o644) -> Path:
+def draft(ws: Workspace, content: bytes, mode: int | None = None) -> Path:
     """The content in a file that nothing refers to yet."""
     folder = ws.state / "tmp"
     durable.make_folder(folder)

@@ -21,14 +21,15 @@ def make_folder(path: Path) -> None:
         path.mkdir(parents=True, exist_ok=True)
 
 
-def create(path: Path, content: bytes, mode: int = 0o644) -> None:
+def create(path: Path, content: bytes, mode: int | None = None) -> None:
     """A file that was not there, with its bytes on the disk and not only on their way to it.
 
-    It is written in two parts, so that a test can stop in the middle.
+    Without a mode it gets the usual one.  It is written in two parts, so that a test can stop in
+    the middle.
     """
     step("create", path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    handle = os.open(path, flags, 0o600)
+    handle = os.open(path, flags, 0o666)
     try:
         middle = len(content) // 2
         for part in (content[:middle], content[middle:]):
@@ -38,8 +39,9 @@ def create(path: Path, content: bytes, mode: int = 0o644) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-    step("chmod", path)
-    path.chmod(mode)
+    if mode is not None:
+        step("chmod", path)
+        path.chmod(mode)
 
 
 def _write(handle: int, content: bytes) -> None:

@@ -300,7 +300,21 @@ def _overlap_or(
     for item in reversed(applied):
         if _alone(texts, [item], brk) is not None:
             return _overlap(brk.id, item.id)
+    if _fits_as_shipped(brk):
+        error.code = Exit.PRECONDITION  # the copy was edited where the break belongs
     return error
+
+
+def _fits_as_shipped(brk: Break) -> bool:
+    """Whether the break is sound, so that it is the working copy that does not fit."""
+    from breaks.library import shipped_sources
+    from breaks.rewrite import mutate
+
+    try:
+        mutate(shipped_sources(), brk)
+    except BreaksError:
+        return False
+    return True
 
 
 def _overlap(new: str, old: str) -> BreaksError:
