@@ -22,18 +22,22 @@ class Substitution(Protocol):
     def bindings(self) -> Bindings: ...
 
 
-def proves(tree: ast.Module, sites: Sequence[Substitution], result: bytes) -> bool:
-    """Whether `result` is the tree with the substitutions made."""
+def proves(meant: ast.Module | None, result: bytes) -> bool:
+    """Whether `result` is the tree that was meant."""
     try:
-        return same(ast.parse(result), substituted(tree, sites))
-    except (*NOT_PYTHON, NotAnIdentifier):
+        return meant is not None and same(ast.parse(result), meant)
+    except NOT_PYTHON:
         return False
 
 
-def substituted(tree: ast.Module, sites: Sequence[Substitution]) -> ast.Module:
-    """A tree in which every site is replaced, node by node; `tree` stays as it is."""
+def substituted(tree: ast.Module, sites: Sequence[Substitution]) -> ast.Module | None:
+    """A tree in which every site is replaced, node by node; `tree` stays as it is.
+
+    Nodes without a site are shared with `tree`.  None where code would have to be a name.
+    """
     firsts = {id(site.nodes[0]): site for site in sites}
     rest = {id(node) for site in sites for node in site.nodes[1:]}
+    lines = {site.nodes[0].lineno for site in sites}  # type: ignore[attr-defined]
 
     def visit(node):
         if isinstance(node, list):
@@ -41,12 +45,23 @@ def substituted(tree: ast.Module, sites: Sequence[Substitution]) -> ast.Module:
         if not isinstance(node, ast.AST):
             return node
         site = firsts.get(id(node))
+        if site is None and not near(node):
+            return node
         if site is None:
             return type(node)(**{name: visit(value) for name, value in ast.iter_fields(node)})
         new = filled(list(site.template), site.bindings)
         return new[0].value if isinstance(node, ast.expr) else new
 
-    return visit(tree)
+    def near(node) -> bool:
+        """Whether a site may be inside; decorators stand above the first line of a function."""
+        if not isinstance(node, ast.stmt) or getattr(node, "decorator_list", None):
+            return True
+        return any(node.lineno <= line <= (node.end_lineno or 0) for line in lines)
+
+    try:
+        return visit(tree)
+    except NotAnIdentifier:
+        return None
 
 
 def as_list(new) -> list:

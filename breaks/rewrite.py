@@ -107,7 +107,8 @@ def _rewrite(source: bytes, rules: Sequence[Rewrite], name: str) -> bytes:
     sites = [site for rule in rules for site in _declared(module, rule, name)]
     sites.sort(key=lambda site: (site.start, site.end))
     _refuse_overlap(sites, name)
-    if same(module.tree, substituted(module.tree, sites)):
+    meant = substituted(module.tree, sites)
+    if meant is not None and same(module.tree, meant):
         raise Refusal(
             Reason.NO_CHANGE,
             _("a replacement that changes something"),
@@ -115,7 +116,7 @@ def _rewrite(source: bytes, rules: Sequence[Rewrite], name: str) -> bytes:
             _("Change the replacement."),
             name,
         )
-    return module.bom + _spelled(module, sites, name)
+    return module.bom + _spelled(module, sites, meant, name)
 
 
 def _refuse_overlap(sites: Sequence[Site], name: str) -> None:
@@ -324,12 +325,12 @@ def _in_f_string(node: ast.AST, name: str) -> Refusal:
 # -------------------------------------------------------------------- spelling
 
 
-def _spelled(module: Source, sites: Sequence[Site], name: str) -> bytes:
+def _spelled(module: Source, sites: Sequence[Site], meant: ast.Module | None, name: str) -> bytes:
     """The body with every site replaced, proven.  Parentheses only where it takes them."""
     for chosen in (_plain, partial(_proven, module, name=name)):
         pieces = [(site.start, site.end, _bytes(module, site, chosen(site))) for site in sites]
         result = module.spliced(pieces)
-        if proves(module.tree, sites, result):
+        if proves(meant, result):
             return result
     raise Refusal(
         Reason.NOT_PROVEN,
@@ -347,13 +348,14 @@ def _plain(_site: Site) -> Collection[int]:
 def _proven(module: Source, site: Site, *, name: str) -> Collection[int]:
     """The fewest places for parentheses with which this site, alone, proves itself."""
     places = _places(site)
+    meant = substituted(module.tree, [site])
     one_by_one = [] if len(places) > MANY else [{place} for place in places]
     for chosen in ((), *one_by_one, places):
-        if not _proves(module, site, chosen):
+        if not _proves(module, site, meant, chosen):
             continue
         if len(chosen) <= MANY:
             for place in sorted(chosen):
-                if _proves(module, site, set(chosen) - {place}):
+                if _proves(module, site, meant, set(chosen) - {place}):
                     chosen = set(chosen) - {place}
         return chosen
     raise Refusal(
@@ -366,9 +368,11 @@ def _proven(module: Source, site: Site, *, name: str) -> Collection[int]:
     )
 
 
-def _proves(module: Source, site: Site, parentheses: Collection[int]) -> bool:
+def _proves(
+    module: Source, site: Site, meant: ast.Module | None, parentheses: Collection[int]
+) -> bool:
     new = _bytes(module, site, parentheses)
-    return proves(module.tree, [site], module.spliced([(site.start, site.end, new)]))
+    return proves(meant, module.spliced([(site.start, site.end, new)]))
 
 
 def _places(site: Site) -> set[int]:
