@@ -56,3 +56,23 @@ clean:
 .PHONY: index
 index: $(VENV)/.dev  ## read and validate the catalogue once, for quick starts
 	$(BIN)/python -m breaks.catalog
+
+.PHONY: fuzz
+fuzz: $(VENV)/.dev  ## ten thousand hostile documents, patterns and predictions
+	BREAKLABS_FUZZ=10000 $(BIN)/pytest -n auto tests/breaks/test_fuzz.py
+
+$(VENV)/.bench: $(DEPS) | $(VENV)/bin/python
+	$(PIP) -e '.[torch,dev,bench]'
+	@touch $@
+
+.PHONY: bench-minitorch
+bench-minitorch: $(VENV)/.bench  ## minitorch beside NumPy, torch, autograd and MyGrad; writes docs/performance.md
+	env -u OPENBLAS_CORETYPE $(BIN)/python benchmarks/bench_minitorch.py
+
+.PHONY: browser
+browser: $(VENV)/.dev  ## the pages in a real browser; installs Chromium with apt where it may
+	@command -v chromium chromium-browser google-chrome >/dev/null || { \
+	  command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
+	  && apt-get update -qq && apt-get install -y -qq chromium; } || { \
+	  echo "No Chromium here. Install it (on Debian: apt install chromium), then run this again." >&2; exit 4; }
+	$(BIN)/pytest tests/browser

@@ -1,17 +1,11 @@
 """The lesson: after the learner's own sentence, with what they believed and where it happened."""
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
 from breaks import i18n
 from breaks.model import Break, Family, Report
 from grader import explain
-
-_spec = importlib.util.spec_from_file_location("a_lab", Path(__file__).with_name("a_lab.py"))
-a_lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(a_lab)
+from tests.grader import a_lab
 
 BRK = Break(
     id="skip-unbroadcast",

@@ -1,8 +1,6 @@
 """Prediction × observation → verdict, as a table of cases."""
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,10 +18,7 @@ from grader.recording import (
     Pattern,
     Phase,
 )
-
-_spec = importlib.util.spec_from_file_location("made", Path(__file__).with_name("made.py"))
-made = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(made)
+from tests.grader import made
 
 B, F, N = Phase.BACKWARD, Phase.FORWARD, Phase.NOWHERE
 DTYPE = Difference(F, Mode.WRONG_DTYPE, "y", dtype="float64", expected_dtype="float32")

@@ -1,6 +1,5 @@
 """The prediction file: read safely, each problem with its line; its canonical form."""
 
-import importlib.util
 import json
 import os
 import re
@@ -20,10 +19,8 @@ from breaks.workspace import Config, Workspace
 from grader import prediction_file, prediction_template
 from grader.prediction import First, Prediction, Said, TrainingSaid
 from grader.recording import PER_SCENARIO, Answer, Detector, Mode, Outcome, Pattern, Phase
+from tests.grader import a_lab
 
-_spec = importlib.util.spec_from_file_location("a_lab", Path(__file__).with_name("a_lab.py"))
-a_lab = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(a_lab)
 LAB = a_lab.LAB
 FUZZ = int(os.environ.get("BREAKLABS_FUZZ", "300"))
 

@@ -1,12 +1,10 @@
 """The pages: self-contained, escaped, and readable without pictures, colour or script."""
 
-import importlib.util
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,16 +18,8 @@ from grader.judge import judge
 from grader.prediction import First, Prediction, Said, TrainingSaid
 from grader.recording import Form, Mode, Outcome, Phase
 from grader.score import calibration
+from tests.grader import a_lab, made
 
-
-def neighbour(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-made, a_lab = neighbour("made"), neighbour("a_lab")
 XSS = "<script>alert(1)</script> \"'><img src=x onerror=alert(2)> & </svg> {{ 7*7 }}"
 BRK = Break(
     "skip-unbroadcast",

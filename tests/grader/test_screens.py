@@ -1,8 +1,6 @@
 """What is printed about a check: everything that surprises, nothing that does not fit."""
 
-import importlib.util
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -26,16 +24,8 @@ from grader.recording import (
     Result,
 )
 from grader.score import calibration
+from tests.grader import a_lab, made
 
-
-def neighbour(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-made, a_lab = neighbour("made"), neighbour("a_lab")
 LAB, B = a_lab.LAB, Phase.BACKWARD
 
 
