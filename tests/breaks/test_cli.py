@@ -609,3 +609,53 @@ def test_the_line_of_completion_works_in_bash(lab):
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
 
     assert "skip-unbroadcast-in-mul\n" == done.stdout
+
+
+def test_python_minus_m_is_the_same_command(lab):
+    line = [sys.executable, "-m", "breaks", "status", "--json"]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+
+    assert [] == json.loads(done.stdout)["applied"]
+
+
+def test_ctrl_c_while_modules_are_loaded_shows_no_traceback(lab):
+    code = (
+        "import builtins, os, signal; real = builtins.__import__\n"
+        "def load(name, *rest):\n"
+        "    if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return real(name, *rest)\n"
+        "from breaks.__main__ import main; builtins.__import__ = load; main()\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert (130, "") == (done.returncode, done.stderr)
+
+
+def test_a_full_disk_under_stdout_is_said(lab):
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([BREAKS, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
+
+    assert 4 == done.returncode
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_copy_that_was_edited_where_the_break_belongs_is_a_precondition(lab, run):
+    tensor = lab.root / "minitorch/tensor.py"
+    tensor.write_bytes(tensor.read_bytes().replace(b"unbroadcast(g, a.shape)", b"fit(g, a)"))
+    mine = tensor.read_bytes()
+
+    assert 3 == run("apply", "skip-unbroadcast")[0]
+    tensor.write_bytes(mine + b"def half(:\n")
+    assert 3 == run("apply", "skip-unbroadcast")[0]
+    assert mine + b"def half(:\n" == tensor.read_bytes()
+
+
+def test_a_break_leaves_a_file_that_is_no_python_at_the_moment(lab, run):
+    tensor = lab.root / "minitorch/tensor.py"
+    before = tensor.read_bytes()
+    run("apply", "skip-unbroadcast")
+    tensor.write_bytes(tensor.read_bytes() + b"def half(:\n")
+
+    assert 0 == run("revert")[0]
+    assert before + b"def half(:\n" == tensor.read_bytes()
