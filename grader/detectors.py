@@ -195,7 +195,7 @@ def difference_case(
     numeric, noise = quotients(pair[0], pair[1], cotangent, scenario.epsilon)
     rtol = 1e-6
     if grad.dtype != "float64":
-        rtol, noise = 1e-4, noise + 4e-6 * np.abs(numeric).max(initial=0.0)
+        rtol, noise = 1e-5, noise + 4e-6 * np.abs(numeric).max(initial=0.0)
     return case_of(name, compare(grad.array.reshape(-1), numeric, rtol=rtol, noise=noise))
 
 
@@ -246,7 +246,7 @@ def torch_case(name: str, found: Recorded | None, expected: Recorded | None) -> 
     size = np.abs(expected.array)
     largest = float(size[np.isfinite(size)].max(initial=0.0))
     narrow = found.dtype != "float64"
-    rtol, noise = (1e-4, 4e-6 * largest) if narrow else (1e-8, 1e-13 * largest)
+    rtol, noise = (1e-5, 4e-6 * largest) if narrow else (1e-8, 1e-13 * largest)
     return case_of(name, compare(found.array, expected.array, rtol=rtol, noise=noise))
 
 

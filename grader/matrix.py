@@ -40,10 +40,16 @@ class Cell:
     mode: Mode
     reach: Reach
     answers: Mapping[Detector, Answer]
+    false_alarms: tuple[str, ...] = ()  # who fires here on the correct library too
+
+    def fires(self, detector: Detector) -> bool:
+        """Whether a detector objects to the break, and not to the scenario."""
+        alarmed = detector.value in self.false_alarms
+        return self.answers.get(detector) is Answer.FIRES and not alarmed
 
     @property
-    def seen(self) -> bool:
-        return Answer.FIRES in self.answers.values()
+    def seers(self) -> tuple[Detector, ...]:
+        return tuple(d for d in self.answers if self.fires(d))
 
     def to_json(self) -> Json:
         return {
@@ -53,6 +59,7 @@ class Cell:
             "mode": self.mode.value,
             "reach": self.reach.value,
             "answers": {d.value: a.value for d, a in self.answers.items()},
+            "false_alarms": list(self.false_alarms),
         }
 
 
@@ -71,7 +78,7 @@ class Row:
         """In how many scenarios a detector fires; for training, 0 or 1."""
         if detector is Detector.TRAINING:
             return int(self.training not in (Outcome.SAME, Outcome.UNCERTAIN))
-        return sum(cell.answers.get(detector) is Answer.FIRES for cell in self.cells)
+        return sum(cell.fires(detector) for cell in self.cells)
 
     @property
     def seers(self) -> tuple[Detector, ...]:
@@ -129,7 +136,7 @@ class Matrix:
             (row.break_id, cell.lab, cell.scenario)
             for row in self.rows
             for cell in row.cells
-            if not cell.seen and cell.mode is not Mode.UNAFFECTED
+            if not cell.seers and cell.mode is not Mode.UNAFFECTED
         )
 
     def blind(self) -> tuple[Blind, ...]:
@@ -166,7 +173,7 @@ class Matrix:
             lines.append(f"{row.break_id}{mark}")
             lines.append(f"  {counts}")
             for cell in row.cells:
-                seen = " ".join(d.value for d, a in cell.answers.items() if a is Answer.FIRES)
+                seen = " ".join(d.value for d in cell.seers)
                 lines.append(
                     f"  {cell.lab}/{cell.scenario}: {cell.phase.value} {cell.mode.value} "
                     f"[{seen or 'nobody'}]"
@@ -224,10 +231,15 @@ def matrix(
         way=way,
         require_live=False,
     )
-    return assemble(wanted, answers)
+    alarms = {(s.lab, s.name): s.false_alarms for one in questions for s in one.scenarios}
+    return assemble(wanted, answers, alarms)
 
 
-def assemble(breaks: Sequence[Break], answers: Sequence[Observed]) -> Matrix:
+def assemble(
+    breaks: Sequence[Break],
+    answers: Sequence[Observed],
+    alarms: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
+) -> Matrix:
     """The rows from the answers: one break may have been asked about in several labs."""
     rows = []
     for brk in breaks:
@@ -240,6 +252,7 @@ def assemble(breaks: Sequence[Break], answers: Sequence[Observed]) -> Matrix:
                 one.mode,
                 one.reach,
                 {d: r.answer for d, r in one.detectors.items()},
+                (alarms or {}).get((one.lab, one.scenario), ()),
             )
             for observed in own
             for one in observed.observations

@@ -47,6 +47,18 @@ def test_what_only_one_sees_what_training_alone_sees_and_what_nobody_sees():
     assert found.to_json()["training_alone"] == ["trained"]
 
 
+def test_a_false_alarm_sees_nothing():
+    one = cell(Detector.GRADCHECK, Detector.PYTORCH_DIFF)
+    alarmed = Cell(**{**fields(one), "false_alarms": ("gradcheck",)})
+
+    assert (Detector.PYTORCH_DIFF,) == row("a", alarmed).seers
+    assert ["gradcheck"] == alarmed.to_json()["false_alarms"]
+
+
+def fields(one):
+    return {name: getattr(one, name) for name in one.__slots__}
+
+
 BLIND = {
     "unreached": cell(mode=Mode.UNAFFECTED, reach=Reach.UNREACHED),
     "not-infected": cell(mode=Mode.UNAFFECTED, reach=Reach.NOT_INFECTED),
