@@ -7,7 +7,7 @@ from pathlib import Path
 
 from breaks import i18n
 from breaks.catalog import BUILTIN
-from breaks.check import Checked, Finding, Point, check_break, check_file, observer
+from breaks.check import Checked, Finding, Observer, Point, check_break, check_file, observer
 from breaks.errors import BreaksError
 from breaks.load import load_break
 from breaks.model import Rewrite
@@ -46,7 +46,7 @@ def _file(name: str, known: Mapping[str, Path]) -> Path:
 
 def examined(paths: Sequence[Path], sources: Sources, quick: bool) -> Iterator[Checked]:
     """Each file's findings, one after the other; the detectors are asked too, unless `quick`."""
-    look = None if quick else observer()
+    look = None if quick else _observer()
     for path in paths:
         try:
             brk = load_break(path)
@@ -55,6 +55,14 @@ def examined(paths: Sequence[Path], sources: Sources, quick: bool) -> Iterator[C
             yield _with(check_file(path, sources), error)
             continue
         yield check_break(brk, sources, seen)
+
+
+def _observer() -> Observer | None:
+    """Who runs the detectors; nobody, if that part of the kit cannot be loaded."""
+    try:
+        return observer()
+    except (ImportError, AttributeError):
+        return None
 
 
 def _with(result: Checked, error: BreaksError) -> Checked:
