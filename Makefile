@@ -76,3 +76,11 @@ browser: $(VENV)/.dev  ## the pages in a real browser; installs Chromium with ap
 	  && apt-get update -qq && apt-get install -y -qq chromium; } || { \
 	  echo "No Chromium here. Install it (on Debian: apt install chromium), then run this again." >&2; exit 4; }
 	$(BIN)/pytest tests/browser
+
+.PHONY: refactorings
+refactorings: $(VENV)/.dev  ## measures again which breaks survive which refactoring of the library
+	$(BIN)/python -m tests.breaks.test_refactorings
+
+.PHONY: mutation
+mutation: $(VENV)/.dev  ## which breaks do minitorch's own tests kill?
+	$(BIN)/pytest --break all tests/minitorch
