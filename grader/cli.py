@@ -142,15 +142,23 @@ def labs() -> Reply:
     examples=[
         ("grader show lab02", N_("on the screen")),
         ("grader show lab02 --lang es | less", N_("in Spanish, page by page")),
+        ("grader show lab02 --break skip-unbroadcast", N_("only the scenarios of one break")),
     ],
 )
 @lab_argument()
-def show(lab: str) -> Reply:
+@break_option(N_("Only the scenarios of this break."))
+@click.option("--unfold", is_flag=True, help=N_("Also the lessons of what you have not checked."))
+def show(lab: str, break_id: str | None, unfold: bool) -> Reply:
     from grader import overview
 
     here = session()
     found = here.lab(lab)
-    return Reply(overview.page_json(found), lambda: overview.page(here, found))
+    if break_id is not None:
+        break_id = here.break_id(found, break_id, "")
+        document = overview.page_json(found)
+        document["breaks"] = {break_id: document["breaks"][break_id]}
+        return Reply(document, lambda: overview.outline(here, found, break_id))
+    return Reply(overview.page_json(found), lambda: overview.page(here, found, unfold=unfold))
 
 
 # --- predict ------------------------------------------------------------------------------------

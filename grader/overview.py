@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from breaks import __version__, console, durable, i18n, journal
 from breaks.console import Reply
 from breaks.errors import BreaksError, Exit
-from grader import commits, learner, lines, screens
+from grader import commits, learner, lines, markdown, screens
 from grader.commits import Chain, Damage
 from grader.learner import Row, Stage
 from grader.score import CALIBRATION_AFTER
@@ -118,11 +118,28 @@ def page_json(lab: Lab) -> Json:
     }
 
 
-def page(here: Session, lab: Lab) -> str:
-    """The page; a lab without one shows its breaks and scenarios."""
+def page(here: Session, lab: Lab, *, unfold: bool = False) -> str:
+    """The page, lessons folded until their break is checked; without one, breaks and scenarios."""
     file = page_file(lab)
-    body = _outline(here, lab) if file is None else file.read_text("utf-8").rstrip("\n")
+    if file is None:
+        body = _outline(lab, lab.breaks)
+    else:
+        checked = [
+            row.break_id for row in here.rows() if row.lab == lab.id and row.score is not None
+        ]
+        folded = _("(Folded until you have checked it. Now: `grader show %(lab)s --unfold`)")
+        body = markdown.text(
+            file.read_text("utf-8"),
+            lambda summary: unfold or any(f"`{one}`" in summary for one in checked),
+            folded % {"lab": lab.id},
+        )
     return body + "\n\n" + screens.following_line(_next_of(here, lab))
+
+
+def outline(here: Session, lab: Lab, break_id: str) -> str:
+    """The scenarios of one break, as tiny programs."""
+    following = here.command("predict", lab.id, break_id)
+    return _outline(lab, [break_id]) + "\n\n" + screens.following_line(following)
 
 
 def _next_of(here: Session, lab: Lab) -> str:
@@ -131,9 +148,9 @@ def _next_of(here: Session, lab: Lab) -> str:
     return here.command("predict", lab.id, here.next_to_predict(lab))
 
 
-def _outline(here: Session, lab: Lab) -> str:
+def _outline(lab: Lab, break_ids: Iterable[str]) -> str:
     parts = [console.style(lab.id, "title") + "  " + i18n.pick(lab.title)]
-    for break_id in lab.breaks:
+    for break_id in break_ids:
         scenarios = lab.of(break_id)
         block = [console.style(break_id, "strong")]
         block += [
