@@ -10,8 +10,6 @@ LESSON = """<details>
 Because.
 
 </details>"""
-    "<details>\n<summary>After the check of <code>b1</code></summary>\n\nBecause.\n\n</details>"
-)
 
 PAGES = [
     ("# One\n\nTwo\nthree.", "One\n───\n\nTwo three."),
