@@ -28,6 +28,7 @@ def adapter() -> Any:
     """A library with minitorch's public names, made of torch float64.  Imports torch."""
     import numpy as np
     import torch
+    from torch.optim.sgd import sgd
 
     torch.set_num_threads(1)  # before its first use: fork after more threads would hang
 
@@ -45,14 +46,20 @@ def adapter() -> Any:
         ndim = property(lambda self: self.t.ndim)
         dtype = property(lambda self: self.data.dtype)
         requires_grad = property(lambda self: self.t.requires_grad)
-        grad = property(lambda self: None if self.t.grad is None else self.t.grad.numpy())
+
+        @property
+        def grad(self) -> Any:
+            if not self.t.is_leaf or self.t.grad is None:
+                return None  # torch keeps no gradient of what is inside a graph
+            return self.t.grad.numpy()
 
         def item(self) -> Any:
             return self.t.item()
 
         def backward(self, gradient: Any = None) -> None:
-            weights = None if gradient is None else raw(gradient)
-            self.t.backward(weights, retain_graph=True)
+            # The weights go into a sum: handing them to torch loads its symbolic shapes, and sympy.
+            weighted = self.t if gradient is None else (self.t * raw(gradient)).sum()
+            weighted.backward(retain_graph=True)
 
         def zero_grad(self) -> None:
             self.t.grad = None
@@ -186,17 +193,38 @@ def adapter() -> Any:
             return history
 
     class SGD:
+        """torch.optim.sgd, the function that torch.optim.SGD calls.
+
+        Making the class itself loads torch's compiler, which takes as long as torch does.
+        """
+
         def __init__(
             self, parameters: Any, lr: float, momentum: float = 0.0, weight_decay: float = 0.0
         ):
-            tensors = list(dict.fromkeys(p.t for p in parameters))
-            self.own = torch.optim.SGD(tensors, lr=lr, momentum=momentum, weight_decay=weight_decay)
+            self.tensors = list(dict.fromkeys(p.t for p in parameters))
+            self.buffers: list[Any] = [None] * len(self.tensors)
+            self.settings: Any = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
 
         def zero_grad(self) -> None:
-            self.own.zero_grad()
+            for t in self.tensors:
+                t.grad = None
 
         def step(self) -> None:
-            self.own.step()
+            moved = [i for i, t in enumerate(self.tensors) if t.grad is not None]
+            buffers = [self.buffers[i] for i in moved]
+            with torch.no_grad():
+                sgd(
+                    [self.tensors[i] for i in moved],
+                    [self.tensors[i].grad for i in moved],
+                    buffers,
+                    foreach=False,
+                    dampening=0.0,
+                    nesterov=False,
+                    maximize=False,
+                    **self.settings,
+                )
+            for i, buffer in zip(moved, buffers, strict=True):
+                self.buffers[i] = buffer
 
     Library.Tensor, Library.SGD = Tensor, SGD  # type: ignore[attr-defined]
     Library.version = torch.__version__.partition("+")[0]  # type: ignore[attr-defined]

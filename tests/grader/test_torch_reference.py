@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -87,6 +88,32 @@ def test_a_program_that_torch_refuses_is_recorded_as_refused():
     answer = reference.derive_apart([job])
 
     assert answer["scenarios"][job["digest"]]["program"]["error"]["type"] == "RuntimeError"
+
+
+OPTIMISERS = [(0.1, 0.0, 0.0), (0.1, 0.9, 0.0), (0.2, 0.0, 0.5), (0.1, 0.5, 0.1)]
+
+
+@pytest.mark.parametrize(("lr", "momentum", "weight_decay"), OPTIMISERS)
+def test_the_steps_are_those_of_torchs_own_optimiser(lr, momentum, weight_decay):
+    code = f"""
+        import numpy as np, torch
+        from grader.torch_reference import adapter
+        lib = adapter()
+        start = np.array([1.0, -2.0, 3.0])
+        ours = lib.Tensor(start, requires_grad=True)
+        theirs = torch.tensor(start, requires_grad=True)
+        settings = dict(lr={lr}, momentum={momentum}, weight_decay={weight_decay})
+        one, other = lib.SGD([ours, ours], **settings), torch.optim.SGD([theirs], **settings)
+        for _ in range(4):
+            for optimiser in (one, other):
+                optimiser.zero_grad()
+            (ours * ours * ours).sum().backward()
+            (theirs * theirs * theirs).sum().backward()
+            one.step(), other.step()
+        assert (ours.data == theirs.detach().numpy()).all(), (ours.data, theirs)
+        assert (ours.data != start).all()
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True)
 
 
 def test_torch_is_imported_in_its_own_process_only():
