@@ -87,7 +87,7 @@ def _problem(document: Document, error: Any) -> Problem:
         missing, todo = _missing(error)
         expected = _("the key %(keys)s in %(at)s") % {"keys": ", ".join(missing), "at": at}
         return problem(expected, _shown(document, place, error.instance), todo)
-    if choice := _choice(error):
+    if (choice := _choice(error)) and isinstance(error.instance, dict):
         there = [key for key in choice if key in error.instance]
         expected = _("one of %(keys)s in %(at)s") % {"keys": ", ".join(choice), "at": at}
         found = _(" and ").join(there) if there else _("neither")

@@ -131,6 +131,7 @@ MISTAKES = {
         10,
     ),
     "equivalent without a reason": ("family:", "equivalent: true\nfamily:", "Add it, or", 1),
+    "a number for a rule": ("rewrites:", "rewrites:\n  - 0", "Correct the value", 5),
     "no for a word": ("broadcasting", "no", "YAML reads no as", 3),
 }
 
