@@ -214,6 +214,7 @@ def pytorch_diff(scenario: Scenario, reading: Reading, reference: Reading | str)
     if isinstance(reference, str):
         return Result(detector, Answer.UNAVAILABLE, {"why": reference, "install": INSTALL})
     sections = ["program", "irregular", *(["step"] if scenario.fit else [])]
+    narrow = any(one.dtype == "float32" for one in scenario.inputs)
     cases: list[Case] = []
     for section in sections:
         if refused := reference.crash(section):
@@ -225,11 +226,12 @@ def pytorch_diff(scenario: Scenario, reading: Reading, reference: Reading | str)
         names = {"program": ("y", "loss"), "step": ("losses",)}.get(section, ())
         for name in names:
             found, expected = reading.array(section, name), reference.array(section, name)
-            cases.append(torch_case(name, found, expected))
+            cases.append(torch_case(name, found, expected, narrow))
         for group in ("grads", *(["data"] if section == "step" else [])):
             for leaf, expected in reference.arrays(section, group).items():
                 name = torch_name(section, group, leaf)
-                cases.append(torch_case(name, reading.array(section, group, leaf), expected))
+                found = reading.array(section, group, leaf)
+                cases.append(torch_case(name, found, expected, narrow))
     return settle(detector, cases)
 
 
@@ -238,14 +240,17 @@ def torch_name(section: str, group: str, leaf: str) -> str:
     return f"{leaf}{'.grad' if group == 'grads' else ''}{where}"
 
 
-def torch_case(name: str, found: Recorded | None, expected: Recorded | None) -> Case:
+def torch_case(
+    name: str, found: Recorded | None, expected: Recorded | None, narrow: bool = False
+) -> Case:
+    """One array beside torch's; `narrow`: computed in float32, whatever it is kept as."""
     if expected is None or expected.array is None:  # torch gives no gradient here
         return plain(name, "" if found is None else "torch has no gradient here")
     if found is None or found.array is None:
         return plain(name, "None, nothing arrived" if found is None else f"a {found.kind}")
     size = np.abs(expected.array)
     largest = float(size[np.isfinite(size)].max(initial=0.0))
-    narrow = found.dtype != "float64"
+    narrow = narrow or found.dtype != "float64"
     rtol, noise = (1e-5, 4e-6 * largest) if narrow else (1e-8, 1e-13 * largest)
     return case_of(name, compare(found.array, expected.array, rtol=rtol, noise=noise))
 
