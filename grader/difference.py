@@ -103,8 +103,16 @@ class View:
         if refused := self.unrefused("step", ("step",)):
             return refused
         pairs = [(leaf.name, *self.pair("step", "data", leaf.name)) for leaf in self.leaves]
-        pairs.append(("losses", *self.pair("step", "losses")))
+        pairs.append(("losses", *(self.as_computed(one) for one in self.pair("step", "losses"))))
         return self.of_arrays(pairs, Phase.STEP)
+
+    def as_computed(self, losses: Recorded | None) -> Recorded | None:
+        """Losses are kept as Python floats; of a float32 program they are float32 numbers."""
+        single = any(one.dtype == "float32" for one in self.scenario.inputs)
+        if losses is None or losses.array is None or not single:
+            return losses
+        array = losses.array.astype(np.float32)
+        return Recorded(losses.kind, "float32", losses.shape, array)
 
     @property
     def leaves(self) -> Iterable[Any]:
