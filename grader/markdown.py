@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 
 from breaks import console
 
-FENCE = re.compile(r"^(```+)[\w-]*$")
+FENCE = re.compile(r"^(```+)([\w-]*)$")
+SESSIONS = ("console", "pycon")
 COMMENT = re.compile(r"<!--.*?-->\n*", re.DOTALL)
 DETAILS = re.compile(r"^<details>\n*<summary>(.*?)</summary>\n(.*?)^</details>$", re.S | re.M)
 TWIN = re.compile(r"^\*[^*\n]*\]\(README(?:\.\w\w)?\.md\)[^*\n]*\*\n+", re.MULTILINE)
@@ -17,7 +18,7 @@ ITEM = re.compile(r"^(?:[-*]|\d+\.) +")
 LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")
 STRONG = re.compile(r"\*\*([^*\n]+)\*\*")
 EMPHASIS = re.compile(r"(?<![\w*])\*([^*\s][^*\n]*[^*\s]|\w)\*(?![\w*])")
-CODE = re.compile(r"(`[^`\n]+`)")
+CODE = re.compile(r"`[^`\n]+`")
 
 
 def text(page: str, unfolded: Callable[[str], bool], folded: str) -> str:
@@ -63,8 +64,8 @@ def blocks(page: str) -> Iterator[list[str]]:
 
 def _printed(block: list[str]) -> str:
     first = block[0]
-    if FENCE.match(first):
-        return "\n".join(map(_code, block[1:-1]))
+    if fence := FENCE.match(first):
+        return "\n".join(_code(line, fence[2]) for line in block[1:-1])
     if first.startswith("#"):
         return _heading(first)
     if first.startswith("|"):
@@ -82,7 +83,10 @@ def _heading(line: str) -> str:
     return console.style(title, "title") + "\n" + console.style(rule, "dim")
 
 
-def _code(line: str) -> str:
+def _code(line: str, kind: str) -> str:
+    """A line of a session as it stands; a line to type or to read is set in."""
+    if kind not in SESSIONS:
+        return "    " + line if line else line
     return console.style(line, "command") if line.startswith(("$ ", ">>> ", "... ")) else line
 
 
@@ -112,13 +116,10 @@ def _item(item: str) -> str:
 
 def _inline(line: str) -> str:
     """Links with their address if it is one outside, emphasis as style; code is left alone."""
-    parts = CODE.split(line.replace(r"\|", "|"))
-    return LINK.sub(_link, "".join(p if p.startswith("`") else _emphasis(p) for p in parts))
-
-
-def _emphasis(prose: str) -> str:
-    prose = STRONG.sub(lambda found: _styled(found[1]), prose)
-    return EMPHASIS.sub(r"\1", prose)
+    code = CODE.findall(line)
+    prose = STRONG.sub(lambda found: _styled(found[1]), CODE.sub("\0", line))
+    prose = LINK.sub(_link, EMPHASIS.sub(r"\1", prose))
+    return re.sub("\0", lambda _: code.pop(0), prose).replace(r"\|", "|")
 
 
 def _styled(words: str) -> str:

@@ -19,6 +19,8 @@ PAGES = [
     ("```console\n$ echo 1\n\n1\n```\nAfter.", "$ echo 1\n\n1\n\nAfter."),
     ("A **very [good](https://x.org/a)** [word](../b.md).", "A very good (https://x.org/a) word."),
     ("A *small* `a * b` and `c * d`, 2 * 3.", "A small `a * b` and `c * d`, 2 * 3."),
+    ("**Bold `a ** b`.** And `c ** d`.", "Bold `a ** b`. And `c ** d`."),
+    ("```sh\ngrader\n```", "    grader"),
     ("- one\n  more\n- two", "· one more\n· two"),
     ("1. one\n2. two", "1. one\n2. two"),
     ("| a | b |\n|---|---|\n| 1 | `x \\| y` |", "a  b\n1  `x | y`"),
