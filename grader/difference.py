@@ -103,7 +103,8 @@ class View:
         if refused := self.unrefused("step", ("step",)):
             return refused
         pairs = [(leaf.name, *self.pair("step", "data", leaf.name)) for leaf in self.leaves]
-        pairs.append(("losses", *(self.as_computed(one) for one in self.pair("step", "losses"))))
+        found, expected = self.pair("step", "losses")
+        pairs.append(("losses", self.as_computed(found), self.as_computed(expected)))
         return self.of_arrays(pairs, Phase.STEP)
 
     def as_computed(self, losses: Recorded | None) -> Recorded | None:
