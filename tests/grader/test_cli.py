@@ -1,6 +1,8 @@
 """The grader command, as a learner types it: predict, check, explain, and what goes wrong."""
 
 import json
+import os
+import select
 import subprocess
 import sys
 import time
@@ -300,6 +302,130 @@ def test_a_break_applied_by_hand_is_noted_and_not_forbidden(ws, run, by_hand):
 
     assert commits.load(ws).find("lab02", BRK).peeked
     assert "Noted" in run("check", "lab02")
+
+
+# --- at a terminal ------------------------------------------------------------------------------
+
+
+class Terminal:
+    """The grader at a terminal of its own, as tmux would give it one."""
+
+    def __init__(self, ws, *line):
+        import pty
+
+        self.seen, self.over = "", False
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(ws.root)
+            os.environ |= {"TERM": "xterm", "COLUMNS": "80", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
+            code = "from grader.cli import main; main()"
+            os.execv(sys.executable, [sys.executable, "-c", code, *line])
+
+    def read(self, seconds):
+        """Whether there was something to read within that time."""
+        if not select.select([self.fd], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.fd, 65536)
+        except OSError:  # nobody holds the other end any more
+            data = b""
+        self.seen += data.decode("utf-8", "replace")
+        self.over = not data
+        return not self.over
+
+    def wait_for(self, words):
+        """Reads until the words are there; what was read before them."""
+        until = time.monotonic() + 60
+        while words not in self.seen:
+            assert time.monotonic() < until, self.seen
+            assert not self.over, self.seen
+            self.read(1)
+        before, _, self.seen = self.seen.partition(words)
+        return before
+
+    def type(self, text):
+        os.write(self.fd, text.encode())
+
+    def answer(self, text):
+        self.wait_for("> ")
+        self.type(text + "\r")
+
+    def end(self, key=""):
+        """The exit code; `key` is pressed until it is heard (a line editor may not be ready)."""
+        until = time.monotonic() + 60
+        while not self.over:
+            assert time.monotonic() < until, self.seen
+            if key:
+                self.type(key)
+            while self.read(0.5):
+                pass
+        os.close(self.fd)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+CTRL_C, CTRL_D = "\x03", "\x04"
+
+
+def test_at_a_terminal_ctrl_d_keeps_a_draft_that_goes_on_later(ws):
+    line = ["predict", "lab02", "--break", BRK]
+    first = Terminal(ws, *line)
+    first.answer("?")
+    assert "gradients are computed" in first.wait_for("Where does it")
+    first.answer("now")
+    first.answer("none")
+    first.wait_for("> ")
+
+    assert first.end(CTRL_D) == 130
+    assert "your 2 answers are kept" in " ".join(first.seen.split())
+    assert commits.load(ws).commits == ()
+    second = Terminal(ws, *line)
+    second.wait_for("goes on with 2 answers")
+    second.answer("b")  # the detectors are asked again
+    second.answer("none")
+    second.answer("60")
+    second.answer("")
+    count = len(here(ws).lab("lab02").breaks[BRK])
+    for _scenario in range(count - 1):
+        for typed in ("nowhere", "none", "60", ""):
+            second.answer(typed)
+    second.answer("same")
+    second.wait_for("cannot be changed afterwards")
+    second.answer("yes")
+    assert second.end() == 0
+    assert commits.load(ws).find("lab02", BRK) is not None
+    assert not list((ws.state / "drafts").glob("*.json"))
+
+
+def test_at_a_terminal_ctrl_c_keeps_the_draft_and_restart_forgets_it(ws):
+    line = ["predict", "lab02", "--break", BRK]
+    first = Terminal(ws, *line)
+    first.answer("now")
+    first.wait_for("> ")
+
+    assert first.end(CTRL_C) == 130
+    assert "Traceback" not in first.seen
+    second = Terminal(ws, *line, "--restart")
+    second.wait_for("Where does it FIRST differ")
+    assert second.end(CTRL_D) == 130
+    assert "your 0 answers" in " ".join(second.seen.split())
+
+
+def test_at_a_terminal_explain_asks_for_the_sentence(ws, run, predicted):
+    run("check", "lab02")
+    asked = Terminal(ws, "explain", "lab02")
+    asked.wait_for("in your own words")
+    asked.answer("")
+    asked.answer("nobody adds the copies")
+    asked.wait_for("The lesson")
+
+    assert asked.end() == 0
+    assert learner.load(ws).sentence("lab02", BRK) == "nobody adds the copies"
+
+
+def here(ws):
+    from grader.session import Session
+
+    return Session(ws)
 
 
 # --- check --------------------------------------------------------------------------------------
