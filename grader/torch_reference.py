@@ -168,7 +168,10 @@ def adapter() -> Any:
 
         @staticmethod
         def mse_loss(prediction: Any, target: Any) -> Any:
-            return wrap(torch.nn.functional.mse_loss(raw(prediction), raw(target)))
+            p, t = raw(prediction), raw(target)
+            if p.shape != t.shape:  # torch only warns, and broadcasts; this name refuses
+                raise ValueError(f"mse_loss needs two equal shapes; found {p.shape}, {t.shape}")
+            return wrap(torch.nn.functional.mse_loss(p, t))
 
         @staticmethod
         def unbroadcast(grad: Any, shape: Any) -> Any:
