@@ -264,3 +264,51 @@ def shared_shapes(lib, a):
 
 def shared_products(lib, a):
     return (a @ a) * a + lib.stack([a, a]).sum(axis=0) * a + (a / (a * a + 1.0)) * a
+
+
+def cross_entropy_huge_equal_logits(lib, z, t):
+    return lib.cross_entropy(z, t)
+
+
+def cross_entropy_hopeless(lib, z, t):
+    return lib.cross_entropy(z, t)
+
+
+def cross_entropy_negative_label(lib, z, t):
+    try:
+        return lib.cross_entropy(z, t)
+    except IndexError:  # refused, as it must be
+        return (z * z).sum()
+
+
+def sum_then_product(lib, a):
+    return (a.sum() + (a * a).sum()) * ((a * a).sum() + a.sum())
+
+
+def integer_leaf(lib, a, n):
+    try:
+        leaf = lib.Tensor(n, requires_grad=True)
+    except RuntimeError:  # refused, as it must be
+        return a * 1.0
+    (leaf / 2).sum().backward()
+    return a * lib.Tensor(leaf.grad)
+
+
+def array_on_the_left(lib, a):
+    return np.array([1.0, 2.0, 3.0]) * a
+
+
+def float32_loss_halved(lib, a):
+    return (a * a).sum() * 0.5
+
+
+def float32_max_alone(lib, a):
+    return a.max(axis=1)
+
+
+def tied_weights(lib, a, start):
+    p = lib.Tensor(start.data, requires_grad=True)
+    optimizer = lib.SGD([p, p], lr=0.1)
+    (p * p).sum().backward()
+    optimizer.step()
+    return a * lib.Tensor(p.data)
