@@ -11,6 +11,7 @@ from tests.tree import ROOT
 
 NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w])")
 SENTENCE = re.compile(r"""(["'])\S[^"']* [^"']*\1""")  # what a person says is translated
+REMARK = re.compile(r"  # .*")  # and so are comments
 PAIRS = [
     (path.with_name(path.name.replace(".es.md", ".md")), path)
     for path in pages(ROOT)
@@ -32,7 +33,7 @@ def differences(english: Page, spanish: Page) -> list[str]:
         "headings": lambda page: [level for level, _ in sections(page)],
         "blocks": lambda page: [block.kind for block in page.blocks()],
         "commands": lambda page: [
-            SENTENCE.sub('"…"', example.source) for example in page.examples()
+            SENTENCE.sub('"…"', REMARK.sub("  # …", example.source)) for example in page.examples()
         ],
         "links": lambda page: Counter(
             re.sub(r"#.*", "", link).replace(".es.md", ".md") for link in LINK.findall(prose(page))
@@ -70,6 +71,7 @@ Take 3 of 15, see [a](a.md).
 
 ```console
 $ say 1 --because 'it is so'
+$ say 2  # to be sure
 ```
 """
 FAITHFUL = """# Uno
@@ -80,6 +82,7 @@ De 15 toma 3, mira [a](a.es.md).
 
 ```console
 $ say 1 --because 'es así'
+$ say 2  # para más seguridad
 ```
 """
 
@@ -93,7 +96,8 @@ def test_a_faithful_translation_is_fine():
     [
         ("toma 3", "toma 4", "numbers of section 1"),
         ("## Dos", "### Dos", "headings"),
-        ("say 1", "say 2", "commands"),
+        ("say 1", "say 3", "commands"),
+        ("say 2 ", "say 3 ", "commands"),
         ("```console", "```sh", "blocks"),
         ("a.es.md", "b.es.md", "links"),
     ],
