@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from breaks import console, i18n
 from grader import plot
+from grader.evidence import localised
 from grader.graph import GraphNode, path
 from grader.judge import Facet, Mark, ScenarioVerdict, Verdict, shape_text
 from grader.recording import (
@@ -158,7 +159,8 @@ def scenario(
 ) -> str:
     """Said beside happened, then what was observed, as evidence."""
     parts = [scenario_head(asked, number, total)]
-    rows = [*_first_rows(verdict, seen.difference), *_detector_rows(verdict)]
+    rows = list(_first_rows(verdict, seen.difference))
+    rows += _detector_rows(verdict) if predicted else _seen_rows(verdict)
     if predicted:
         header = ["", _("you said"), "", _("what happened"), _("points")]
         parts.append(console.table(rows, header, align="<<<<>", indent="  "))
@@ -179,7 +181,7 @@ def scenario(
 def evidence_of(verdict: ScenarioVerdict, seen: Observation, predicted: bool) -> list[str]:
     """What was observed, in sentences with numbers."""
     evidence = [*_evidence(seen.difference), *_detector_evidence(verdict, seen, predicted)]
-    return evidence + [_("Note: %(text)s") % {"text": note} for note in seen.notes]
+    return evidence + [_("Note: %(text)s") % {"text": localised(note)} for note in seen.notes]
 
 
 def _lines(texts: Iterable[str]) -> str:
@@ -289,6 +291,14 @@ def _detector_rows(verdict: ScenarioVerdict) -> Iterable[Row]:
         yield label, _as_said(right), mark(Mark.RIGHT), _answers(right), ""
 
 
+def _seen_rows(verdict: ScenarioVerdict) -> Iterable[Row]:
+    """What the detectors did, those with the same answer together."""
+    if verdict.detectors:
+        answers = _answers(verdict.detectors)
+        label = _("all detectors") if "\n" not in answers else _("detectors")
+        yield label, "", "", answers, ""
+
+
 def _as_said(facets: Sequence[Facet]) -> str:
     words = {facet.said for facet in facets}
     return words.pop() if len(words) == 1 else _("as it happened")
@@ -308,7 +318,7 @@ def _evidence(seen: Difference) -> Iterable[str]:
     """What was observed, in numbers, and where the fault starts."""
     evidence = seen.evidence
     if seen.error:
-        yield seen.error
+        yield localised(seen.error)
     if "found" in evidence and seen.mode is not Mode.UNAFFECTED:
         yield (
             _("%(tensor)s is %(found)s")
@@ -340,31 +350,38 @@ def origin(one: Origin) -> str:
     """Where the fault starts: the place, the line, and what it did."""
     place = one.module.replace(".", "/") + f".py:{one.line}" if one.line else one.module
     text = _("It starts in %(place)s") % {"place": console.style(place, "place")}
-    return text + (f"\n  {one.text}" if one.text else "")
+    room = console.width() - 8
+    code = one.text if len(one.text) <= room else one.text[: room - 3] + "..."
+    return text + (f"\n  {code}" if code else "")
 
 
 def _detector_evidence(
     verdict: ScenarioVerdict, seen: Observation, predicted: bool
 ) -> Iterable[str]:
     """The reason of each detector that surprised, and the smallest case of the property test."""
+    reasons: dict[str, list[str]] = {}  # one reason may be that of several detectors
     for facet in verdict.detectors:
         result = seen.detectors[Detector(facet.name)]
+        if facet.name == Detector.PROPERTY_TEST and result.fires and verdict.hit is not True:
+            continue
         surprising = facet.mark in (Mark.WRONG, Mark.UNSCORED) or not predicted
         why = str(result.evidence.get("why") or "")
-        if facet.name == Detector.PROPERTY_TEST and result.fires and verdict.hit is not True:
-            yield from _smallest(result)
-        elif surprising and why:
-            yield f"{facet.name}: {why}"
+        said_already = bool(seen.difference.error) and seen.difference.error in why
+        if surprising and why and not said_already:
+            reasons.setdefault(localised(why), []).append(facet.name)
         elif facet.mark is Mark.WRONG and result.answer is Answer.SILENT:
-            yield _("%(detector)s looked at %(count)s entries and found nothing") % {
-                "detector": facet.name,
-                "count": result.evidence.get("checked", "?"),
-            }
+            text = _("looked at %(count)s entries and found nothing")
+            looked = text % {"count": result.evidence.get("checked", "?")}
+            reasons.setdefault(looked, []).append(facet.name)
+    yield from (f"{', '.join(names)}: {why}" for why, names in reasons.items())
+    result_of = seen.detectors.get(Detector.PROPERTY_TEST)
+    if result_of is not None and result_of.fires and verdict.hit is not True:
+        yield from _smallest(result_of)
 
 
 def _smallest(result: Result) -> Iterable[str]:
     """The smallest shapes that reveal the fault, and the smallest that hide it."""
-    why = str(result.evidence.get("why") or "")
+    why = localised(str(result.evidence.get("why") or ""))
     text = _("%(detector)s, smallest failing case: %(case)s")
     text = text % {"detector": result.detector.value, "case": why}
     hiding = result.evidence.get("hiding")
