@@ -59,7 +59,7 @@ index: $(VENV)/.dev  ## read and validate the catalogue once, for quick starts
 
 .PHONY: fuzz
 fuzz: $(VENV)/.dev  ## ten thousand hostile documents, patterns and predictions
-	BREAKLABS_FUZZ=10000 $(BIN)/pytest -n auto tests/breaks/test_fuzz.py
+	BREAKLABS_FUZZ=10000 $(BIN)/pytest -n auto tests/breaks/test_fuzz.py tests/grader/test_prediction.py
 
 $(VENV)/.bench: $(DEPS) | $(VENV)/bin/python
 	$(PIP) -e '.[torch,dev,bench]'
