@@ -1,4 +1,4 @@
-"""The programs of lab05: what softmax does to a sum, what a vector does to a product, who scales a loss."""
+"""The programs of lab05: softmax under a sum, a vector in a product, a loss that is scaled."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""The programs of lab06: a wrong curve with its own slope, a kink, numbers without end, a wider dtype."""
+"""The programs of lab06: a wrong curve with its own slope, a kink, huge numbers, wider dtypes."""
 
 
 def gelu_of_scores(lib, a):
