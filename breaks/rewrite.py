@@ -31,7 +31,7 @@ _ = i18n.gettext
 T = TypeVar("T")
 
 OUTER = -1  # parentheses around the whole replacement; those around the nth $X are n
-MANY = 8  # with more places for parentheses, only none and all are tried
+MANY = 8  # lines that are shown; with more places for parentheses, only none and all are tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,27 +140,25 @@ def _declared(module: Source, rule: Rewrite, name: str) -> list[Site]:
     sites = _matches(module, rule, name)
     if len(sites) == rule.matches:
         return sites
-    if sites:
-        lines = ", ".join(str(site.line) for site in sites)
-        found = _("%(n)d (lines %(lines)s)") % {"n": len(sites), "lines": lines}
-        todo = _("Name the parent (b.grad += …), add a where:, or set matches: %(n)d.") % {
-            "n": len(sites)
-        }
-    else:
-        found = _("no match")
+    expected = i18n.ngettext(
+        "pattern %(pattern)s to match once in %(scope)s",
+        "pattern %(pattern)s to match %(n)d times in %(scope)s",
+        rule.matches,
+    ) % {
+        "pattern": _(" or ").join(f"{pattern!r:.80}" for pattern in rule.patterns),
+        "n": rule.matches,
+        "scope": _(" or ").join(rule.scopes) or rule.module,
+    }
+    if not sites:
         todo = _("Look at the source with `breaks check --try PATTERN --scope SCOPE`.")
-    raise Refusal(
-        Reason.MATCH_COUNT,
-        _("pattern %(pattern)r to match %(n)d time(s) in %(scope)s")
-        % {
-            "pattern": " | ".join(rule.patterns),
-            "n": rule.matches,
-            "scope": " | ".join(rule.scopes) or rule.module,
-        },
-        found,
-        todo,
-        name,
-    )
+        raise Refusal(Reason.MATCH_COUNT, expected, _("no match"), todo, name)
+    lines = list(dict.fromkeys(str(site.line) for site in sites))
+    shown = ", ".join(lines[:MANY]) + (", …" if len(lines) > MANY else "")
+    found = i18n.ngettext(
+        "%(n)d match, on line %(lines)s", "%(n)d matches, on lines %(lines)s", len(sites)
+    ) % {"n": len(sites), "lines": shown}
+    todo = _("Name the parent (b.grad += …), add a where:, or set matches: %(n)d.")
+    raise Refusal(Reason.MATCH_COUNT, expected, found, todo % {"n": len(sites)}, name)
 
 
 def _matches(module: Source, rule: Rewrite, name: str) -> list[Site]:
