@@ -8,12 +8,14 @@ import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from breaks import i18n
-from breaks.load import Document, did_you_mean, read_yaml, validate
 from labs.errors import LabsError
 from labs.model import Fill, Fit, Input, Lab, Loss, Scenario
+
+if TYPE_CHECKING:
+    from breaks.load import Document  # YAML is read only where the index does not know the lab
 
 _ = i18n.gettext
 
@@ -63,6 +65,8 @@ def find_lab(labs: Mapping[str, Lab], name: str) -> Lab:
         return labs[lab_id]
     if lab_id in labs and rest == "b":
         return labs[lab_id].variant()
+    from breaks.load import did_you_mean
+
     known = [*labs, *(f"{one}.b" for one in labs)]
     hint = did_you_mean(name, known) or _("The labs: %(labs)s.") % {"labs": ", ".join(labs)}
     raise LabsError(_("the id of a lab"), name, hint)
@@ -73,6 +77,8 @@ def load_lab(folder: Path) -> Lab:
     source = read_source(folder)
     data = indexed(folder, source)
     if data is None:
+        from breaks.load import read_yaml, validate
+
         document = read_yaml(folder / "lab.yaml", name=f"{folder.name}/lab.yaml")
         validate(document, "lab")
         check(document, source, folder)
@@ -204,6 +210,8 @@ def check(document: Document, source: str, folder: Path) -> None:
     for key, names in data["breaks"].items():
         for i, name in enumerate(names):
             if name not in data["scenarios"]:
+                from breaks.load import did_you_mean
+
                 hint = did_you_mean(name, list(data["scenarios"])) or _("Write the scenario.")
                 raise LabsError(
                     _("the name of a scenario of this lab"),
@@ -314,6 +322,8 @@ def builtin_folders() -> Iterator[Path]:
 
 def build_index() -> str:
     """The text of the index: every lab of the package, validated, with its digest."""
+    from breaks.load import read_yaml, validate
+
     index = {}
     for folder in builtin_folders():
         source = read_source(folder)
