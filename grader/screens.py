@@ -68,7 +68,9 @@ def task_parts(scenario: Scenario) -> list[str]:
 
 
 def input_text(one: Input) -> str:
-    """The shape of an input, and what is special about it."""
+    """The shape of an input, and what is special about it; a short list of indices itself."""
+    if one.is_integer and one.values is not None and len(one.shape) == 1 and one.shape[0] <= 8:
+        return "[" + ", ".join(map(str, one.values)) + "]"
     notes = [] if one.dtype == "float64" else [one.dtype]
     notes += [_("constant")] if one.constant and not one.is_integer else []
     return shape_text(one.shape) + (f" {' '.join(notes)}" if notes else "")

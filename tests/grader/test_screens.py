@@ -24,6 +24,7 @@ from grader.recording import (
     Result,
 )
 from grader.score import calibration
+from labs.model import Input
 from tests.grader import a_lab, made
 
 LAB, B = a_lab.LAB, Phase.BACKWARD
@@ -32,6 +33,21 @@ LAB, B = a_lab.LAB, Phase.BACKWARD
 def node(name, op, parents, clean, broken=None):
     value = Value(clean, clean if broken is None else broken, broken is not None)
     return GraphNode(name, op, parents, True, Value("1", "1", False), value)
+
+
+INPUTS = [
+    (Input("a", (3, 5)), "(3, 5)"),
+    (Input("x", (4, 3), constant=True), "(4, 3) constant"),
+    (Input("i", (4,), dtype="int64", values=(2, 0, 2, 2)), "[2, 0, 2, 2]"),
+    (Input("i", (60,), dtype="int64", values=(0,) * 60), "(60,) int64"),
+    (Input("a", (2,), values=(0.5, 2.0)), "(2,)"),
+]
+
+
+@pytest.mark.parametrize(("one", "expected"), INPUTS)
+def test_an_input_is_shown_by_its_shape_and_a_few_indices_by_themselves(one, expected):
+
+    assert expected == screens.input_text(one)
 
 
 GRAPH = (
