@@ -162,6 +162,25 @@ def test_labs_are_listed_and_a_lab_shows_its_page(run, answers):
     assert "next  grader" in run("show", "lab02")
 
 
+def test_a_lab_shows_the_scenarios_of_one_break(run, answers):
+    shown = run("show", "lab02", "--break", BRK)
+
+    assert "Scenario 1/8  created-axis" in shown
+    assert [BRK] == list(answers("show", "lab02", "--break", BRK)["breaks"])
+    run("show", "lab02", "--break", "skip-unbroadcats", code=2)
+    assert "Did you mean skip-unbroadcast?" in " ".join(run.err.split())
+
+
+def test_the_lessons_of_a_page_are_folded_until_their_break_is_checked(run, predicted):
+    lesson = "three things happen"
+
+    assert lesson not in run("show", "lab02")
+    assert lesson in run("show", "lab02", "--unfold")
+    run("check", "lab02")
+    assert lesson in run("show", "lab02")
+    assert "Every number is right" not in run("show", "lab02")  # another break's
+
+
 UNKNOWN = {
     "a lab": (["check", "lab02.c"], "Did you mean lab02"),
     "a break of the lab": (["check", "lab02", "--break", "skip-unbroadcas"], "Did you mean"),
