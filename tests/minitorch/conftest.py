@@ -1,6 +1,13 @@
 """Quick and telling modules first, so that `pytest -x` stops soon at a library that is wrong."""
 
-FIRST = ("test_ops", "test_walk", "test_indexing", "test_cross_entropy", "test_training")
+FIRST = (
+    "test_ops",
+    "test_catalogue",
+    "test_walk",
+    "test_indexing",
+    "test_cross_entropy",
+    "test_training",
+)
 LAST = ("test_depth", "test_gradcheck")
 
 
