@@ -81,10 +81,22 @@ def decode(data: Any) -> Recorded | None:
     return Recorded(kind, dtype, shape, np.frombuffer(raw, stored).reshape(shape))
 
 
-def short(array: Any, entries: int = 6) -> str:
-    """An array as one short line: at most six numbers, and the shape."""
+ENTRIES = 6  # numbers of an array on one line
+
+
+def short(array: Any, start: int = 0) -> str:
+    """An array as one short line: at most six numbers from `start` on, and the shape."""
     flat = np.asarray(array).reshape(-1)
-    numbers = " ".join(f"{float(x):.4g}" for x in flat[:entries])
-    more = " …" if flat.size > entries else ""
+    start = max(0, min(start, flat.size - ENTRIES))
+    numbers = " ".join(f"{float(x):.4g}" for x in flat[start : start + ENTRIES])
+    less, more = "… " * bool(start), " …" * (flat.size > start + ENTRIES)
     shape = tuple(int(n) for n in np.shape(array))
-    return numbers if shape == () else f"[{numbers}{more}] {shape}"
+    return numbers if shape == () else f"[{less}{numbers}{more}] {shape}"
+
+
+def first_wrong(found: Any, expected: Any) -> int:
+    """Where to start reading two arrays so that the first difference is in sight."""
+    if found.shape != expected.shape:
+        return 0
+    places = np.flatnonzero(~np.isclose(found, expected, rtol=1e-6, atol=0, equal_nan=True))
+    return int(places[0]) if places.size and places[0] >= ENTRIES else 0

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.arrays import Recorded, decode, short
+from grader.arrays import Recorded, decode, first_wrong, short
 from grader.compare import Verdict, compare
 from grader.reading import UNREADABLE, Crash, Reading
 from grader.recording import UNAFFECTED, Difference, Mode, Origin, Pattern, Phase, Reach
@@ -232,7 +232,7 @@ class View:
         module: str,
         line: int,
     ) -> Origin:
-        found, expected = text_of(ours[what]), text_of(theirs[what])
+        found, expected = texts_of(ours[what], theirs[what])
         text = self.line(module, line)
         return Origin(ours["name"], op, phase, module, line, text, found, expected)
 
@@ -322,11 +322,10 @@ def differ(found: Any, expected: Any) -> bool:
     return array_difference("", decode(found), decode(expected), Phase.BACKWARD) is not None
 
 
-def text_of(data: Any) -> str:
-    value = decode(data)
-    if value is None:
-        return "None"
-    return value.kind if value.array is None else short(value.array)
+def texts_of(found: Any, expected: Any) -> tuple[str, str]:
+    """Both recorded values as short lines."""
+    said = both(decode(found), decode(expected))
+    return said["found"], said["expected"]
 
 
 # ------------------------------------------------------------------ two arrays
@@ -348,7 +347,7 @@ def array_difference(
             shape=None if found is None else shape,
             expected_shape=None if expected is None else shape,
             pattern=Pattern.MISSING if found is None else Pattern.OTHER,
-            evidence={"found": described(found), "expected": described(expected)},
+            evidence=both(found, expected),
         )
     facts: dict[str, Any] = {
         "tensor": name,
@@ -356,7 +355,7 @@ def array_difference(
         "expected_shape": expected.shape,
         "dtype": found.dtype,
         "expected_dtype": expected.dtype,
-        "evidence": {"found": described(found), "expected": described(expected)},
+        "evidence": both(found, expected),
     }
     if found.shape != expected.shape:
         return Difference(phase, Mode.WRONG_SHAPE, **facts)
@@ -369,10 +368,18 @@ def array_difference(
     return value_difference(found.array, expected.array, phase, facts)
 
 
-def described(value: Recorded | None) -> str:
+def both(found: Recorded | None, expected: Recorded | None) -> dict[str, str]:
+    """Two values as short lines, from the first entry on in which they differ."""
+    start = 0
+    if found and expected and found.array is not None and expected.array is not None:
+        start = first_wrong(found.array, expected.array)
+    return {"found": described(found, start), "expected": described(expected, start)}
+
+
+def described(value: Recorded | None, start: int) -> str:
     if value is None:
         return "None"
-    return f"a {value.kind}" if value.array is None else short(value.array)
+    return f"a {value.kind}" if value.array is None else short(value.array, start)
 
 
 def value_difference(

@@ -97,7 +97,10 @@ def _asked(lab: Lab, break_id: str, needed: bool) -> str:
 
 
 def _following(here: Session, lab: Lab, break_id: str) -> str:
-    """The variant while there is one to predict; else what the workspace asks for next."""
+    """The lab's next break, then its variant, then what the workspace asks for next."""
+    left = [name for name in lab.breaks if here.chain.find(lab.id, name) is None]
+    if left:
+        return here.command("predict", lab.id, left[0])
     if not lab.is_variant and here.chain.find(f"{lab.id}.b", break_id) is None:
         return here.command("predict", f"{lab.id}.b", break_id)
     return here.following()

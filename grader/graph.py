@@ -71,7 +71,7 @@ class GraphNode:
 
 def graph(clean: Reading, broken: Reading) -> tuple[GraphNode, ...]:
     """The nodes of the correct run, each beside what the broken run had in its place."""
-    from grader.difference import differ, text_of
+    from grader.difference import differ, texts_of
 
     theirs, ours = clean.nodes(), broken.nodes()
     if len(theirs) > MOST_NODES:
@@ -81,10 +81,11 @@ def graph(clean: Reading, broken: Reading) -> tuple[GraphNode, ...]:
         drawn = not node["op"] or node["name"] in ("y", "loss")
         clean_cells = cells(node[key]) if drawn else None
         if other is None or other["op"] != node["op"]:
-            return Value(text_of(node[key]), "", True, clean_cells)
+            return Value(texts_of(node[key], node[key])[0], "", True, clean_cells)
+        found, expected = texts_of(other[key], node[key])
         return Value(
-            text_of(node[key]),
-            text_of(other[key]),
+            expected,
+            found,
             differ(other[key], node[key]),
             clean_cells,
             cells(other[key]) if drawn else None,
