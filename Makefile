@@ -84,3 +84,7 @@ refactorings: $(VENV)/.dev  ## measures again which breaks survive which refacto
 .PHONY: mutation
 mutation: $(VENV)/.dev  ## which breaks do minitorch's own tests kill?
 	$(BIN)/pytest --break all tests/minitorch
+
+.PHONY: locale
+locale: $(VENV)/.dev  ## the sentences of the code into the Spanish catalogue, and that compiled
+	$(BIN)/python -m tests.messages

@@ -94,7 +94,7 @@ def _problem(document: Document, error: Any) -> Problem:
         todo = _("Remove all but one.") if there else _("Add one of them.")
         return problem(expected, found, todo, *there[-1:])
     if "propertyNames" in error.absolute_schema_path:
-        wanted = error.parent.schema.get("description") if error.parent else ""
+        wanted = _description(error.parent)
         expected = _("for the keys of %(at)s: %(wanted)s") % {"at": at, "wanted": _wanted(error)}
         return problem(expected, f"{error.instance!r:.80}", wanted or _("Rename the key."))
     found = _shown(document, place, error.instance)
@@ -125,9 +125,14 @@ def _wanted(error: Any) -> str:
         return _("a mapping with the keys %(keys)s") % {"keys": keys}
     if error.validator == "format":
         return _("a regular expression")
-    parent = error.parent.schema.get("description") if error.parent else None
-    wanted = error.schema.get("description") or parent
-    return f"{wanted or _plain(error)!s:.200}"
+    wanted = _description(error) or _description(error.parent)
+    return f"{wanted or _plain(error):.200}"
+
+
+def _description(error: Any) -> str:
+    """What the schema says of the place of an error, in the language of the reader."""
+    text = error.schema.get("description") if error else ""
+    return _(text) if text else ""
 
 
 def _plain(error: Any) -> str:
