@@ -268,3 +268,81 @@ def test_find_tells_the_line_and_the_text_of_each_match():
         (14, "b.grad += unbroadcast(\n                    g,\n                    b.shape,\n"
          "                )"),
     ]  # fmt: skip
+
+
+def one(source, pattern, replace, **more):
+    return rewrite(source.encode(), [rule(pattern, replace, (), **more)], name="t").decode()
+
+
+SPELLINGS = {
+    "only the hole that needs them": ("y = (a + b) * c\n", "$X * $Y", "$X + $X ** $Y",
+                                      "y = a + b + (a + b) ** c\n"),
+    "only around the whole": ("y = -(a * b)\n", "$X * $Y", "$X + $Y", "y = -(a + b)\n"),
+    "around a whole that had none": ("y = c * f(a)\n", "f($X)", "$X + 1", "y = c * (a + 1)\n"),
+    "a value over two lines": ("y = f(\n    a\n    + b\n)\n", "f($X)", "$X",
+                               "y = (a\n    + b)\n"),
+    "a tuple as an argument": ("y = x[a, b]\n", "x[$I]", "f($I)", "y = f((a, b))\n"),
+    "a generator": ("y = f(a for a in b)\n", "f($X)", "len($X)", "y = len((a for a in b))\n"),
+    "a dollar in a string is text": ("y = f(a)\n", "f($X)", "f($X, '$X')", "y = f(a, '$X')\n"),
+    "keywords in any order": ("y = f(k=1, j=2)\n", "f(j=$J, k=$K)", "f($J)", "y = f(2)\n"),
+    "an annotated assignment": ("y: int = f(1)\n", "y = f($X)", "y = $X", "y = 1\n"),
+    "an imported name": ("from numpy import exp as e\ny = e(1)\n", "np.exp($X)", "$X",
+                         "from numpy import exp as e\ny = 1\n"),
+    "a parameter and its name are one": ("def f(g):\n    return g\n",
+                                         "def f($G):\n    return $G", "def f($G):\n    return -$G",
+                                         "def f(g):\n    return -g\n"),
+    "a lone carriage return ends a line": ("a = 1\rb = 2\r", "b = $X", "b = a\nc = $X",
+                                           "a = 1\rb = a\rc = 2\r"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "pattern", "replace", "new"), SPELLINGS.values(), ids=SPELLINGS)
+def test_a_replacement_is_spelled_with_the_fewest_parentheses(source, pattern, replace, new):
+    free = "a = b = c = x = f = 0\n" if "def f" not in source and "\r" not in source else ""
+
+    assert free + new == one(free + source, pattern, replace)
+
+
+def test_a_name_that_means_nothing_there_is_refused():
+    source = b"def f(inverse):\n    return len(inverse)\n"
+    renamed = source.replace(b"inverse", b"order")
+    given = rule("len($X)", "len(inverse)", "f")
+
+    assert refused(renamed, given) == Reason.UNKNOWN_NAME
+    assert refused(source, given) == Reason.NO_CHANGE
+
+
+@pytest.mark.parametrize(
+    "replace",
+    ["[k for k in $X]", "(lambda k: k)($X)", "(k := $X)", "print($X)", "__name__"],
+    ids=["comprehension", "lambda", "walrus", "builtin", "module"],
+)
+def test_a_name_that_the_replacement_binds_is_known(replace):
+    assert one("def f(x):\n    return len(x)\n", "len($X)", replace)
+
+
+def test_a_where_that_is_no_regular_expression_is_refused():
+    assert refused(SOURCE, rule("a.grad += $V", "pass", where={"V": "("})) == Reason.INVALID_PATTERN
+
+
+def test_code_that_is_nested_too_deeply_is_refused():
+    source = b"y = " + b"a + " * 3000 + b"a\n"
+
+    assert refused(source, rule("a", "b", ())) in (Reason.INVALID_SOURCE, Reason.UNKNOWN_NAME)
+    assert refused(SOURCE, rule("-" * 1500 + "$X", "$X")) in (
+        Reason.MATCH_COUNT,
+        Reason.INVALID_PATTERN,
+        Reason.INVALID_SOURCE,
+    )
+
+
+def test_a_metavariable_for_a_name_takes_only_a_name():
+    assert refused(b"y = f(a.b)\n", rule("f($X)", "id.$X", ())) == Reason.KIND
+    assert one("y = f(a)\n", "f($X)", "id.$X") == "y = id.a\n"
+
+
+def test_a_refusal_shows_at_most_eight_lines():
+    with pytest.raises(Refusal) as caught:
+        rewrite(b"a = 1\n" * 20, [rule("a = 1", "a = 2", ())], name="t")
+
+    assert caught.value.found == "20 matches, on lines 1, 2, 3, 4, 5, 6, 7, 8, …"
