@@ -16,7 +16,8 @@ SPANISH = read(PO.read_bytes())
 
 # Words that Spanish writes like English, or that stay as they are.
 SAME = {
-    "break", "breaks", "detector", "lab", "Python", "TOML", "torch", "backward", "min", "s", "valid",
+    "break", "breaks", "detector", "lab", "Python", "TOML", "torch",
+    "backward", "min", "s", "valid",
 }  # fmt: skip
 PLACEHOLDER = re.compile(r"%\(\w+\)[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%%")
 CODE_IN_TEXT = re.compile(r"`[^`]*`")
