@@ -79,7 +79,7 @@ class Helped:
 
 def summary(command: click.Command) -> str:
     """The first sentence of a command's help, in the language of the reader."""
-    return _(command.help or "").split("\n\n")[0]
+    return _(command.help).split("\n\n")[0] if command.help else ""
 
 
 def _title(text: str) -> str:
@@ -191,7 +191,7 @@ class Cli(Helped, click.Group):
                 _("a command of %(name)s") % {"name": ctx.command_path},
                 repr(name),
                 did_you_mean(name, list(self.commands))
-                or _("See %(command)s --help.") % {"command": ctx.command_path},
+                or _("See `%(command)s --help`.") % {"command": ctx.command_path},
                 code=Exit.USAGE,
             )
         return super().resolve_command(ctx, args)
@@ -343,7 +343,7 @@ def _misuse(error: click.ClickException | click.Abort) -> BreaksError:
         )
     ctx = getattr(error, "ctx", None)
     path = ctx.command_path if ctx else ""
-    see = _("See %(command)s --help.") % {"command": path}
+    see = _("See `%(command)s --help`.") % {"command": path}
     if isinstance(error, click.NoSuchOption):
         known = [name for p in ctx.command.params for name in p.opts] if ctx else []
         todo = did_you_mean(error.option_name, known) or see

@@ -31,8 +31,9 @@ class Look:
             return "breaks init my-lab"
         if self.applied:
             return "breaks revert"
-        left = [lab for lab in self.labs if lab not in self.checked]
-        return f"grader predict {left[0]}" if left else "grader progress"
+        if self.checked:
+            return "grader"  # knows how far each lab has come
+        return f"grader predict {self.labs[0]}" if self.labs else "grader labs"
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -110,10 +111,11 @@ def screen(state: Look) -> str:
         "none": _("no workspace here"),
     }
     head = console.style(f"breaklabs {__version__}", "title")
-    done = _("%(done)d of %(all)d checked") % {"done": len(state.checked), "all": len(state.labs)}
+    done = _("%(done)d of %(all)d begun") % {"done": len(state.checked), "all": len(state.labs)}
     applied = " ".join(state.applied) or _("none")
+    broken = state.applied and state.library == "shipped"
     rows = [
-        [_("library"), words[state.library]],
+        [_("library"), _("minitorch, broken on purpose") if broken else words[state.library]],
         [_("applied"), console.style(applied, "bad") if state.applied else applied],
         [_("labs"), done],
         [_("next"), console.style(state.following, "command")],

@@ -134,7 +134,8 @@ def _chop(text: str, width: int) -> list[str]:
     lines: list[str] = []
     for line in text.split("\n"):
         while cells(line) > width and not ANSI.search(line):
-            lines.append(line[:width])
-            line = line[width:]
+            cut = line.rfind("-", 1, width) + 1 or width  # a long id breaks at a hyphen
+            lines.append(line[:cut])
+            line = line[cut:]
         lines.append(line)
     return lines

@@ -68,7 +68,7 @@ def screen(found: Matrix, detailed: bool, file: str | None) -> str:
     rows = [[_cut(row.break_id), *(_count(row, d) for d in Detector)] for row in found.rows]
     header = [_("break"), *(SHORT[d] for d in Detector)]
     parts = [console.table(rows, header, align="<>>>>>>")]
-    legend = "  ".join(f"{SHORT[d]} = {d.value}" for d in Detector)
+    legend = ", ".join(f"{SHORT[d]} = {d.value}" for d in Detector)
     words = _("In how many of its scenarios each detector fires; a dot for none.")
     parts.append(console.style(console.wrap(f"{words} {legend}.", console.width()), "dim"))
     if detailed:

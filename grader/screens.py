@@ -111,7 +111,7 @@ def _joined(parts: Sequence[str], gap: str, indent: str) -> str:
 
 def proofs(observed: Observed) -> str:
     """The proofs for a screen."""
-    return console.style(console.wrap(proofs_text(observed), console.width()), "dim")
+    return console.style(_joined(proofs_text(observed).split(", "), ", ", ""), "dim")
 
 
 def proofs_text(observed: Observed) -> str:
@@ -617,7 +617,10 @@ def change(run: TrainingRun) -> str:
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    return console.glyphs.dash if value is None else f"{value:.{digits}f}"
+    """A number of a table; one that has run away as a power of ten."""
+    if value is None:
+        return console.glyphs.dash
+    return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.0e}"
 
 
 def floor_text(floor: float) -> str:

@@ -162,7 +162,7 @@ def _legend(run: TrainingRun, other: TrainingRun | None) -> str:
 def table(
     clean: TrainingObservation, found: Sequence[TrainingObservation], forms: Sequence[Form]
 ) -> str:
-    """One row per break and form, the correct library first; below a crash, its error."""
+    """One row per break and form, the correct library first; below them, what was raised."""
     blocks = []
     for form in forms:
         before = next(run for run in clean.runs if run.form is form)
@@ -173,18 +173,18 @@ def table(
         header = [form.value, _("outcome"), _("first"), _("last"), _("floor+"), _("valid.")]
         if max(len(row[0]) for row in rows) > ROOM_FOR_CURVE:
             rows = [row[:-1] for row in rows]
-        lines = console.table(rows, header, align="<<>>>><").split("\n")
-        for number, run in reversed(list(enumerate(runs, start=2))):
-            if (run.error or run.validation) and len(lines) > number:
-                lines.insert(
-                    number + 1, console.wrap(happened(run), console.width(), indent="    ")
-                )
-        blocks.append("\n".join(lines))
+        blocks.append(console.table(rows, header, align="<<>>>><"))
+        notes = [
+            console.wrap(f"{seen.break_id}: {happened(run)}", console.width(), hanging="  ")
+            for seen, run in zip(found, runs, strict=True)
+            if run.error or run.validation
+        ]
+        blocks += ["\n".join(notes)] if notes else []
     return "\n\n".join(blocks)
 
 
 ROOM_FOR_CURVE = 26  # a longer id takes the place of the curve
-LONGEST_ID = 40
+LONGEST_ID = 36
 
 
 def cut(text: str) -> str:
