@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from breaks import i18n
 from breaks.catalog import BUILTIN
-from breaks.check import Checked, Finding, Observer, Point, check_break, check_file, observer
+from breaks.check import Checked, Finding, Observer, Point, Seen, check_file, observer
 from breaks.errors import BreaksError
 from breaks.load import load_break
-from breaks.model import Rewrite
+from breaks.model import Break, Rewrite
+from breaks.rewrite import mutate
 
 _ = i18n.gettext
 Sources = Mapping[str, bytes]
@@ -44,17 +46,35 @@ def _file(name: str, known: Mapping[str, Path]) -> Path:
     )
 
 
-def examined(paths: Sequence[Path], sources: Sources, quick: bool) -> Iterator[Checked]:
-    """Each file's findings, one after the other; the detectors are asked too, unless `quick`."""
-    look = None if quick else _observer()
+def witnessed(paths: Sequence[Path], sources: Sources) -> Seen | BreaksError | None:
+    """What the detectors see, every break that can be applied asked about in one run.
+
+    None if there are no detectors; the error if they could not come to an answer.
+    """
+    look = _observer()
+    if look is None:
+        return None
+    breaks: dict[str, Break] = {}
     for path in paths:
-        try:
+        with contextlib.suppress(BreaksError):  # the file's own findings say it
             brk = load_break(path)
-            seen = look([brk], sources) if look else None
-        except BreaksError as error:
-            yield _with(check_file(path, sources), error)
-            continue
-        yield check_break(brk, sources, seen)
+            mutate(sources, brk)
+            breaks.setdefault(brk.id, brk)
+    try:
+        return look(list(breaks.values()), sources) if breaks else {}
+    except BreaksError as error:
+        return error
+
+
+def examined(
+    paths: Sequence[Path], sources: Sources, seen: Seen | BreaksError | None
+) -> Iterator[Checked]:
+    """Each file's findings, one after the other; `seen` is what `witnessed` said."""
+    for path in paths:
+        if isinstance(seen, BreaksError):
+            yield _with(check_file(path, sources), seen)
+        else:
+            yield check_file(path, sources, seen)
 
 
 def _observer() -> Observer | None:

@@ -476,11 +476,14 @@ def check(
     ws = workspace_or_none()
     if pattern is not None:
         return _try_pattern(sources(ws), pattern, scope, module)
-    from breaks.authoring import chosen, examined
+    from breaks.authoring import chosen, examined, witnessed
 
     folders = [*(ws.config.catalog if ws else ()), *map(Path, catalog)]
     paths = chosen(names, folders)
-    results = list(console.progress(examined(paths, sources(ws), quick), _("checking"), len(paths)))
+    correct = sources(ws)
+    seen = None if quick else witnessed(paths, correct)  # draws a bar of its own
+    checks = examined(paths, correct, seen)
+    results = list(console.progress(checks, _("checking"), len(paths)))
     wrong = any(result.findings for result in results)
     document = {"checked": [result.as_json() for result in results], "fit": not wrong}
     code = Exit.FINDING if wrong else Exit.DONE

@@ -211,6 +211,8 @@ def fitness(results: Sequence[Checked]) -> str:
         rows.append(row)
     header = ["", _("break"), _("places"), _("lines"), _("seen by"), _("verdict")]
     parts = [console.table(rows, header, align="<<>>><")]
+    for result in results if len(results) <= FEW else ():
+        parts += _witnesses(result)
     for result in results:
         for one in result.findings:
             head = console.style(f"{result.name}  {one.point.value}", "title")
@@ -222,6 +224,21 @@ def fitness(results: Sequence[Checked]) -> str:
     total = text % {"n": len(results)}
     parts.append(total + ", " + _("%(n)d with findings.") % {"n": wrong})
     return "\n\n".join(parts)
+
+
+FEW = 3  # breaks of which it is said who sees them
+
+
+def _witnesses(result: Checked) -> list[str]:
+    """Who sees a break, and in which scenarios."""
+    places: dict[str, list[str]] = {}
+    for one in result.seen or ():
+        detector, _in, place = one.partition(" in ")
+        places.setdefault(detector, []).append(place)
+    if not places:
+        return []
+    rows = [[detector, ", ".join(where)] for detector, where in places.items()]
+    return [console.table(rows, [_("seen by"), _("in")])]
 
 
 def matched(found: Sequence[tuple[int, str]], place: str) -> str:

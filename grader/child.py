@@ -11,6 +11,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
@@ -392,6 +393,15 @@ def record_property(program: Program, out: dict[str, Any], begin: Begin, job: An
 def record_lines(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
     """Which lines of the library the program executes; an error of the program does not matter."""
     begin("lines")
+    with traced(out):
+        record_program(program, {}, lambda phase: None, job)
+        if program.scenario["fit"]:
+            record_step(program, {}, lambda phase: None, job)
+
+
+@contextmanager
+def traced(out: dict[str, Any]) -> Iterator[None]:
+    """Puts the lines of the library that are executed inside into `out`, and what stopped them."""
     found: dict[str, set[int]] = {}
 
     def trace(frame: Any, event: str, arg: Any) -> Any:
@@ -410,9 +420,7 @@ def record_lines(program: Program, out: dict[str, Any], begin: Begin, job: Any =
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        record_program(program, {}, lambda phase: None, job)
-        if program.scenario["fit"]:
-            record_step(program, {}, lambda phase: None, job)
+        yield
     except BaseException as error:
         out["stopped"] = type(error).__name__[:80]
     finally:
@@ -442,11 +450,12 @@ def choose_shapes(lib: Any, job: dict[str, Any], send: Send) -> None:
 
 
 def record_liveness(job: dict[str, Any], send: Send) -> None:
-    """Only the program and the steps of many scenarios, in one process: a first look."""
+    """Only what many scenarios compute, without any check, in one process: a first look."""
     lib = load(job, send)
+    looks = {"program": record_program, "step": record_step, "ones": record_ones}
     for scenario in job["scenarios"] if lib is not None else ():
         out: dict[str, Any] = {}
-        for name, record in (("program", record_program), ("step", record_step)):
+        for name, record in looks.items():
             if name == "step" and not scenario["fit"]:
                 continue
             section: dict[str, Any] = {}
@@ -460,12 +469,28 @@ def record_liveness(job: dict[str, Any], send: Send) -> None:
 
 
 def record_reach(job: dict[str, Any], send: Send) -> None:
-    """Which lines each of many scenarios executes."""
+    """Which lines each of many scenarios executes, the sum of its check too; and the training."""
     lib = load(job, send)
-    for scenario in job["scenarios"] if lib is not None else ():
+    if lib is None:
+        return
+    for scenario in job["scenarios"]:
+        program = Program(lib, scenario, job["seed"])
         section: dict[str, Any] = {}
-        record_lines(Program(lib, scenario, job["seed"]), section, lambda phase: None, job)
-        send("lines:" + scenario["name"], section["executed"])
+        record_lines(program, section, lambda phase: None, job)
+        summed: dict[str, Any] = {}
+        with traced(summed):
+            record_ones(program, {}, lambda phase: None, job)
+        section = section["executed"]
+        for module, lines in summed["executed"].items():
+            section[module] = sorted({*section.get(module, ()), *lines})
+        send("lines:" + scenario["name"], section)
+    if job.get("training"):
+        from grader import training
+
+        out: dict[str, Any] = {}
+        with traced(out):
+            training.record(lib, job, lambda name, value: None, lambda error, phase: {})
+        send("training", out["executed"])
 
 
 def record_training(job: dict[str, Any], send: Send) -> None:

@@ -1,8 +1,9 @@
-"""The kill matrix: every break against every detector, in the scenarios where it is asked about.
+"""The kill matrix: every break against every detector.
 
-A break that no lab asks about is run in the probes whose lines it touches and whose results it
-changes.  A row says in how many scenarios each detector fires; what only one detector sees, what
-nobody sees in a scenario, and what training alone sees follow from the rows.
+A break is run in the scenarios where a lab asks about it; a break that no lab asks about, in probes
+whose lines it touches and whose results it changes.  Each is also run in ordinary probes, those
+that look like somebody's first test, because what such a test misses is what the kit is about.  A
+row says in how many scenarios each detector fires; everything else follows from the rows.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from breaks.model import Break
 from grader.observe import Progress, Question, Sources, observe
@@ -24,10 +25,29 @@ from grader.recording import (
     Outcome,
     Phase,
     Reach,
+    TrainingObservation,
 )
-from labs.model import Lab
+from labs.model import Fill, Input, Lab, Scenario
 
 PROBES = 4  # scenarios for a break that no lab asks about
+NOTES = (Detector.GRADCHECK_SUM, Detector.PYTORCH_DIFF)  # the checks that the notes prescribe
+SAME_CURVE = 1e-9  # relative: losses so near are the same but for the order of additions
+
+
+def ordinary(scenario: Scenario) -> bool:
+    """Whether it looks like somebody's first test of an op.
+
+    float64, one or two axes of at least two entries, numbers that nobody chose, one call of
+    backward(), no optimizer; and no checker is fooled on purpose.
+    """
+    once = scenario.backward == 1 and scenario.fit is None
+    return once and scenario.vary and not scenario.false_alarms and all(map(plain, scenario.inputs))
+
+
+def plain(one: Input) -> bool:
+    """Whether an input has the shape, dtype and numbers that one types without thinking."""
+    drawn = one.values is None and (one.is_integer or one.fill in (Fill.NORMAL, Fill.POSITIVE))
+    return drawn and one.dtype != "float32" and len(one.shape) in (1, 2) and min(one.shape) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,11 +61,18 @@ class Cell:
     reach: Reach
     answers: Mapping[Detector, Answer]
     false_alarms: tuple[str, ...] = ()  # who fires here on the correct library too
+    ordinary: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.lab}/{self.scenario}"
+
+    def alarmed(self, detector: Detector) -> bool:
+        return detector.value in self.false_alarms
 
     def fires(self, detector: Detector) -> bool:
         """Whether a detector objects to the break, and not to the scenario."""
-        alarmed = detector.value in self.false_alarms
-        return self.answers.get(detector) is Answer.FIRES and not alarmed
+        return self.answers.get(detector) is Answer.FIRES and not self.alarmed(detector)
 
     @property
     def seers(self) -> tuple[Detector, ...]:
@@ -60,6 +87,7 @@ class Cell:
             "reach": self.reach.value,
             "answers": {d.value: a.value for d, a in self.answers.items()},
             "false_alarms": list(self.false_alarms),
+            "ordinary": self.ordinary,
         }
 
 
@@ -73,6 +101,7 @@ class Row:
     cells: tuple[Cell, ...]
     training: Outcome
     training_phase: Phase
+    training_reach: Reach = Reach.PROPAGATED
 
     def fires(self, detector: Detector) -> int:
         """In how many scenarios a detector fires; for training, 0 or 1."""
@@ -80,9 +109,30 @@ class Row:
             return int(self.training not in (Outcome.SAME, Outcome.UNCERTAIN))
         return sum(cell.fires(detector) for cell in self.cells)
 
+    def most(self, detector: Detector) -> int:
+        """In how many it could fire."""
+        return 1 if detector is Detector.TRAINING else len(self.cells)
+
     @property
     def seers(self) -> tuple[Detector, ...]:
         return tuple(d for d in Detector if self.fires(d))
+
+    @property
+    def alone(self) -> Detector | None:
+        """The only detector that sees it, if there is just one."""
+        return self.seers[0] if len(self.seers) == 1 else None
+
+    @property
+    def differences(self) -> tuple[str, ...]:
+        """How it differs from the correct library, in the scenarios where it does."""
+        seen = [c for c in self.cells if c.mode is not Mode.UNAFFECTED]
+        return tuple(dict.fromkeys(f"{c.phase.value} {c.mode.value}" for c in seen))
+
+    @property
+    def escapes_the_notes(self) -> bool:
+        """Something sees it, and neither check of the notes does in any ordinary scenario."""
+        tried = [cell for cell in self.cells if cell.ordinary]
+        return bool(self.seers) and not any(c.fires(d) for c in tried for d in NOTES)
 
     def to_json(self) -> Json:
         return {
@@ -91,18 +141,27 @@ class Row:
             "equivalent": self.equivalent,
             "fires": {d.value: self.fires(d) for d in Detector},
             "scenarios": [cell.to_json() for cell in self.cells],
-            "training": {"outcome": self.training.value, "phase": self.training_phase.value},
+            "training": {
+                "outcome": self.training.value,
+                "phase": self.training_phase.value,
+                "reach": self.training_reach.value,
+            },
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Blind:
-    """A fault that a detector misses, and why: how far it came where the detector looked."""
+    """A fault that a detector misses, and why: how far it came where the detector looked.
+
+    The reason is a Reach, or one of the words of `why_blind` for what came out and was not seen.
+    """
 
     break_id: str
     detector: Detector
-    reason: str  # a Reach, or "not-revealed": it came out, and the detector does not look there
+    reason: str
     scenarios: tuple[str, ...]
+    phase: Phase = Phase.NOWHERE  # where it differs in the first of them
+    mode: Mode = Mode.UNAFFECTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,16 +177,30 @@ class Matrix:
         return tuple(r.break_id for r in self.rows if not r.seers and not r.equivalent)
 
     @property
+    def noisy_equivalents(self) -> tuple[str, ...]:
+        """Breaks that are declared to change nothing, and are seen."""
+        return tuple(r.break_id for r in self.rows if r.seers and r.equivalent)
+
+    @property
     def empty_columns(self) -> tuple[Detector, ...]:
         return tuple(d for d in Detector if not any(row.fires(d) for row in self.rows))
 
     @property
     def only_one_sees(self) -> tuple[tuple[str, Detector], ...]:
-        return tuple((r.break_id, r.seers[0]) for r in self.rows if len(r.seers) == 1)
+        return tuple((row.break_id, row.alone) for row in self.rows if row.alone)
 
     @property
     def training_alone(self) -> tuple[str, ...]:
         return tuple(name for name, d in self.only_one_sees if d is Detector.TRAINING)
+
+    @property
+    def trains_better(self) -> tuple[str, ...]:
+        """Broken, and the loss falls faster than on the correct library."""
+        return tuple(r.break_id for r in self.rows if r.training is Outcome.FASTER)
+
+    @property
+    def escapes_the_notes(self) -> tuple[str, ...]:
+        return tuple(r.break_id for r in self.rows if r.escapes_the_notes)
 
     @property
     def nobody_sees(self) -> tuple[tuple[str, str, str], ...]:
@@ -139,17 +212,23 @@ class Matrix:
             if not cell.seers and cell.mode is not Mode.UNAFFECTED
         )
 
+    def uncovered(self, detector: Detector, by: Detector) -> tuple[str, ...]:
+        """Where one detector fires and another does not: "break in lab/scenario"."""
+        return tuple(
+            f"{row.break_id} in {cell.name}"
+            for row in self.rows
+            for cell in row.cells
+            if cell.fires(detector) and not cell.fires(by)
+        )
+
     def blind(self) -> tuple[Blind, ...]:
         """For each detector, the breaks that it misses in every scenario."""
-        found = []
-        for detector in PER_SCENARIO:
-            for row in self.rows:
-                if row.fires(detector) or not row.cells or row.equivalent:
-                    continue
-                reason, cells = why_blind(row)
-                names = tuple(f"{cell.lab}/{cell.scenario}" for cell in cells)
-                found.append(Blind(row.break_id, detector, reason, names))
-        return tuple(found)
+        return tuple(
+            why_blind(row, detector)
+            for detector in Detector
+            for row in self.rows
+            if row.cells and not row.equivalent and not row.fires(detector)
+        )
 
     def to_json(self) -> Json:
         return {
@@ -160,40 +239,84 @@ class Matrix:
             "only_one_sees": [[name, d.value] for name, d in self.only_one_sees],
             "nobody_sees": [list(one) for one in self.nobody_sees],
             "training_alone": list(self.training_alone),
+            "trains_better": list(self.trains_better),
+            "escapes_the_notes": list(self.escapes_the_notes),
             "versions": dict(self.versions),
         }
 
-    def snapshot(self) -> str:
-        """The matrix as text under review: a line per break, a line per scenario below it."""
-        columns = [d.value for d in Detector]
-        lines = ["# " + "  ".join(columns), ""]
-        for row in self.rows:
-            counts = "  ".join(f"{d.value}={row.fires(d)}/{self.most(row, d)}" for d in Detector)
-            mark = "  equivalent" if row.equivalent else ""
-            lines.append(f"{row.break_id}{mark}")
-            lines.append(f"  {counts}")
-            for cell in row.cells:
-                seen = " ".join(d.value for d in cell.seers)
-                lines.append(
-                    f"  {cell.lab}/{cell.scenario}: {cell.phase.value} {cell.mode.value} "
-                    f"[{seen or 'nobody'}]"
-                )
-            lines.append(f"  training: {row.training.value} ({row.training_phase.value})")
-            lines.append("")
-        return "\n".join(lines)
 
-    @staticmethod
-    def most(row: Row, detector: Detector) -> int:
-        return 1 if detector is Detector.TRAINING else len(row.cells)
+def why_blind(row: Row, detector: Detector) -> Blind:
+    """The farthest that the fault came, the scenarios where it came so far, and what hid it.
 
-
-def why_blind(row: Row) -> tuple[str, tuple[Cell, ...]]:
-    """The farthest that the fault came, and the scenarios where it came so far."""
+    What came out, and is missed all the same, is `not-revealed`: the detector does not look there;
+    or `alarmed`: it fires there on the correct library too; or `unavailable`: it could not look.
+    """
+    if detector is Detector.TRAINING:
+        shown = row.training_reach is Reach.PROPAGATED
+        return Blind(
+            row.break_id, detector, "not-revealed" if shown else row.training_reach.value, ()
+        )
     order = list(Reach)
     farthest = max((cell.reach for cell in row.cells), key=order.index)
-    cells = tuple(cell for cell in row.cells if cell.reach is farthest)
-    reason = "not-revealed" if farthest is Reach.PROPAGATED else farthest.value
-    return reason, cells
+    cells = [cell for cell in row.cells if cell.reach is farthest]
+    if farthest is not Reach.PROPAGATED:
+        return Blind(row.break_id, detector, farthest.value, names(cells))
+    reason = hidden_by(cells, detector)
+    return Blind(row.break_id, detector, reason, names(cells), cells[0].phase, cells[0].mode)
+
+
+def hidden_by(cells: Sequence[Cell], detector: Detector) -> str:
+    """Why a detector misses what comes out in all of these."""
+    if all(cell.alarmed(detector) for cell in cells):
+        return "alarmed"
+    unable = all(cell.answers.get(detector) is not Answer.SILENT for cell in cells)
+    return "unavailable" if unable else "not-revealed"
+
+
+def names(cells: Iterable[Cell]) -> tuple[str, ...]:
+    return tuple(cell.name for cell in cells)
+
+
+# ------------------------------------------------------------------ observing
+
+
+def seen(breaks: Sequence[Break], sources: Sources) -> dict[str, tuple[str, ...]]:
+    """For each break, who sees it and where: "gradcheck in lab02/length-1-axis".
+
+    This is what `breaks check` asks (entry point `breaklabs.observers`).  A break that no lab asks
+    about is run in probes.
+    """
+    from breaks import i18n
+    from breaks.errors import BreaksError
+    from breaks.workspace import Workspace
+    from grader.session import Session, progressing
+    from labs.load import load_probes
+
+    try:
+        here = Session(Workspace.find())
+    except BreaksError:
+        here = Session(None)
+    label = i18n.gettext("observing %(count)d breaks") % {"count": len(breaks)}
+    with progressing(label) as progress:
+        found = matrix(
+            breaks,
+            here.labs,
+            load_probes(),
+            sources=sources,
+            state=here.state,
+            progress=progress,
+        )
+    return {row.break_id: witnesses(row) for row in found.rows}
+
+
+def witnesses(row: Row) -> tuple[str, ...]:
+    """Everybody who sees a break, with the scenario."""
+    said = [
+        f"{d.value} in {cell.name}" for d in PER_SCENARIO for cell in row.cells if cell.fires(d)
+    ]
+    if row.fires(Detector.TRAINING):
+        said.append(f"{Detector.TRAINING.value} in the grammar MLP: {row.training.value}")
+    return tuple(said)
 
 
 def matrix(
@@ -209,17 +332,10 @@ def matrix(
     progress: Progress | None = None,
     way: str = "",
 ) -> Matrix:
-    """Observes every break in the scenarios of the labs that ask about it, else in probes."""
+    """Observes every break in the scenarios of the labs that ask about it, and in probes."""
     wanted = sorted(breaks, key=lambda one: one.id)
-    homeless = [b for b in wanted if not any(b.id in lab.breaks for lab in labs.values())]
-    chosen = choose_probes(homeless, probes, sources=sources, workers=workers, way=way)
-    questions = []
-    for brk in wanted:
-        homes = [lab for lab in labs.values() if brk.id in lab.breaks]
-        questions += [Question(lab.id, brk, lab.of(brk.id)) for lab in homes]
-        if not homes:
-            scenarios = tuple(probes.scenarios[name] for name in chosen[brk.id])
-            questions.append(Question(probes.id, brk, scenarios))
+    looks = first_look(wanted, probes, sources=sources, workers=workers, way=way)
+    questions = [question_of(brk, labs, probes, looks[brk.id]) for brk in wanted]
     answers = observe(
         questions,
         sources=sources,
@@ -231,19 +347,29 @@ def matrix(
         way=way,
         require_live=False,
     )
-    alarms = {(s.lab, s.name): s.false_alarms for one in questions for s in one.scenarios}
-    return assemble(wanted, answers, alarms)
+    return assemble(questions, answers, looks)
+
+
+def question_of(brk: Break, labs: Mapping[str, Lab], probes: Lab, look: Look) -> Question:
+    """All the scenarios in which a break has its row."""
+    homes = [lab for lab in labs.values() if brk.id in lab.breaks]
+    asked = [one for lab in homes for one in lab.of(brk.id)]
+    if not homes:
+        asked += [probes.scenarios[name] for name in look.chosen]
+    usual = [s for s in probes.scenarios.values() if s.name in look.reached and ordinary(s)]
+    shown = [one for one in usual if one.name in look.changed]
+    asked += shown[:1] or spread(usual)
+    once = {(one.lab, one.name): one for one in asked}
+    return Question((homes[0] if homes else probes).id, brk, tuple(once.values()))
 
 
 def assemble(
-    breaks: Sequence[Break],
-    answers: Sequence[Observed],
-    alarms: Mapping[tuple[str, str], tuple[str, ...]] | None = None,
+    questions: Sequence[Question], answers: Sequence[Observed], looks: Mapping[str, Look]
 ) -> Matrix:
-    """The rows from the answers: one break may have been asked about in several labs."""
+    """The rows from the answers."""
     rows = []
-    for brk in breaks:
-        own = [one for one in answers if one.break_id == brk.id]
+    for question, observed in zip(questions, answers, strict=True):
+        asked = {(one.lab, one.name): one for one in question.scenarios}
         cells = tuple(
             Cell(
                 one.lab,
@@ -252,31 +378,74 @@ def assemble(
                 one.mode,
                 one.reach,
                 {d: r.answer for d, r in one.detectors.items()},
-                (alarms or {}).get((one.lab, one.scenario), ()),
+                asked[one.lab, one.scenario].false_alarms,
+                ordinary(asked[one.lab, one.scenario]),
             )
-            for observed in own
             for one in observed.observations
         )
-        training = own[0].training if own else None
+        brk, training = question.brk, observed.training
         outcome = Outcome.SAME if training is None else training.outcome
         phase = Phase.NOWHERE if training is None else training.phase
-        rows.append(Row(brk.id, brk.family.value, brk.equivalent, cells, outcome, phase))
+        reach = Reach.UNREACHED
+        if looks[brk.id].trains:
+            reach = training_reach(training, observed.clean_training)
+        family = brk.family.value
+        rows.append(Row(brk.id, family, brk.equivalent, cells, outcome, phase, reach))
     return Matrix(tuple(rows), answers[0].versions if answers else {})
 
 
-def choose_probes(
+def training_reach(broken: TrainingObservation | None, clean: TrainingObservation | None) -> Reach:
+    """Whether anything of a fault whose lines the training executes comes out in a loss."""
+    if broken is None or clean is None:
+        return Reach.PROPAGATED
+    pairs = zip(broken.runs, clean.runs, strict=True)
+    same = all(same_curve(one.losses, other.losses) for one, other in pairs)
+    return Reach.NOT_INFECTED if same else Reach.PROPAGATED
+
+
+def same_curve(ours: Sequence[float | None], theirs: Sequence[float | None]) -> bool:
+    if len(ours) != len(theirs) or None in ours or None in theirs:
+        return False
+    numbers = zip(ours, theirs, strict=True)
+    return all(abs(a - b) <= SAME_CURVE * abs(b) for a, b in numbers if a is not None and b)
+
+
+# ------------------------------------------------------------------ the first look
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a first look at the probes says of one break."""
+
+    reached: tuple[str, ...]  # the probes that execute a changed line
+    changed: tuple[str, ...]  # of those, the ones with another result
+    trains: bool  # whether the training executes a changed line
+    every: tuple[str, ...] = ()
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """Probes for a break that no lab asks about.
+
+        A break that changes no probe gets the first that reach it, or the first of all: if nobody
+        objects there, its row is empty, and that is for the reader to see.
+        """
+        return tuple(spread(self.changed) or (self.reached or self.every)[:PROBES])
+
+
+def choose_probes(breaks: Sequence[Break], probes: Lab) -> dict[str, tuple[str, ...]]:
+    """For each break, the probes that show it best."""
+    return {name: look.chosen for name, look in first_look(breaks, probes).items()}
+
+
+def first_look(
     breaks: Sequence[Break],
     probes: Lab,
     *,
     sources: Sources | None = None,
     workers: int = 2,
     way: str = "",
-) -> dict[str, tuple[str, ...]]:
-    """For each break, the first probes that execute a changed line and give another result.
-
-    A break that changes no probe gets the first that reach it, or the first of all: its row is
-    empty then, and that is for the reader to see.
-    """
+) -> dict[str, Look]:
+    """For each break, which probes execute a changed line, and which give another result."""
     if not breaks:
         return {}
     from breaks.library import shipped_sources
@@ -287,42 +456,37 @@ def choose_probes(
 
     pool.one_thread()
     scenarios = list(probes.scenarios.values())
+    every = tuple(probes.scenarios)
     original = dict(sources or shipped_sources())
     clean = as_text(original)
     warm(scenarios, way, [clean])
 
     def job(text: Mapping[str, str], kind: str, names: Sequence[str]) -> Json:
         wanted = [as_job(probes.scenarios[name]) for name in names]
-        return {
-            "kind": kind,
-            "sources": text,
-            "seed": SEED,
-            "scenarios": wanted,
-        }
+        return {"kind": kind, "sources": text, "seed": SEED, "scenarios": wanted, "training": True}
 
-    names = list(probes.scenarios)
-    looks = pool.run([job(clean, "reach", names)], workers=workers, way=way)[0].sections()
+    first = pool.run(
+        [job(clean, "reach", every), job(clean, "liveness", every)], workers=workers, way=way
+    )
+    executed, before = (report.sections() for report in first)
     mutants = [broken_text(original, brk) for brk in breaks]
-    candidates = []
+    reached = []
     for text in mutants:
         changed = all_changed_lines(text, clean)  # in the correct text
-        hit = [
-            name
-            for name in names
-            if any(
-                lines & frozenset(looks.get(f"lines:{name}", {}).get(module, ()))
-                for module, lines in changed.items()
-            )
-        ]
-        candidates.append(hit or names)
-    jobs = [job(text, "liveness", hit) for text, hit in zip(mutants, candidates, strict=True)]
-    before = pool.run([job(clean, "liveness", names)], workers=1, way=way)[0].sections()
+        reached.append(tuple(n for n in every if touches(changed, executed.get(f"lines:{n}"))))
+    jobs = [job(text, "liveness", hit or every) for text, hit in zip(mutants, reached, strict=True)]
     reports = pool.run(jobs, workers=workers, way=way)
-    chosen = {}
-    for brk, hit, report in zip(breaks, candidates, reports, strict=True):
-        live = changed_probes(hit, before, report.sections())
-        chosen[brk.id] = tuple(spread(live) or hit[:PROBES])
-    return chosen
+    looks = {}
+    for brk, text, hit, report in zip(breaks, mutants, reached, reports, strict=True):
+        trains = touches(all_changed_lines(text, clean), executed.get("training"))
+        changed_ones = tuple(changed_probes(hit or every, before, report.sections()))
+        looks[brk.id] = Look(hit, changed_ones, trains, every)
+    return looks
+
+
+def touches(changed: Mapping[str, frozenset[int]], executed: Any) -> bool:
+    """Whether a changed line is among those that were executed."""
+    return any(lines & frozenset((executed or {}).get(name, ())) for name, lines in changed.items())
 
 
 def unlike(ours: Any, theirs: Any) -> bool:
@@ -348,9 +512,12 @@ def changed_probes(names: Sequence[str], before: Json, after: Json) -> list[str]
     return changed
 
 
-def spread(names: list[str]) -> list[str]:
-    """At most PROBES of the names, evenly spread: the first, the last, and some between."""
-    if len(names) <= PROBES:
-        return names
-    step = (len(names) - 1) / (PROBES - 1)
-    return [names[round(i * step)] for i in range(PROBES)]
+T = TypeVar("T")
+
+
+def spread(values: Sequence[T]) -> list[T]:
+    """At most PROBES of the values, evenly spread: the first, the last, and some between."""
+    if len(values) <= PROBES:
+        return list(values)
+    step = (len(values) - 1) / (PROBES - 1)
+    return [values[round(i * step)] for i in range(PROBES)]

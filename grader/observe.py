@@ -20,6 +20,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from breaks import i18n
 from breaks.model import Break
 from grader import cache as kept
 from grader.errors import GraderError
@@ -62,7 +63,7 @@ class Question:
 
     @property
     def every(self) -> tuple[Scenario, ...]:
-        named = {one.name: one for one in (*self.scenarios, *self.probes)}
+        named = {(one.lab, one.name): one for one in (*self.scenarios, *self.probes)}
         return tuple(named.values())
 
 
@@ -73,7 +74,11 @@ def ask(lab: Lab, brk: Break, names: Sequence[str] = ()) -> Question:
     """
     if unknown := [name for name in names if name not in lab.scenarios]:
         known = ", ".join(lab.scenarios)
-        raise GraderError(f"a scenario of {lab.id}", unknown[0], f"Its scenarios: {known}.")
+        raise GraderError(
+            _("a scenario of %(lab)s") % {"lab": lab.id},
+            unknown[0],
+            _("Its scenarios: %(names)s.") % {"names": known},
+        )
     own = lab.of(brk.id) if brk.id in lab.breaks else tuple(lab.scenarios.values())
     wanted = tuple(lab.scenarios[name] for name in names) or own
     return Question(lab.id, brk, wanted, own)
@@ -242,7 +247,7 @@ def own_shapes(scenario: Scenario) -> dict[str, list[int]]:
 
 
 def missing_proof(expected: str, found: str, where: str) -> GraderError:
-    todo = "Nothing was scored. This is a fault of the kit or of the break: please report it."
+    todo = _("Nothing was scored. This is a fault of the kit or of the break: please report it.")
     return GraderError(expected, found, todo, code=5, where=where)
 
 
@@ -361,8 +366,8 @@ class Run:
         if not wanted or (not installed and not self.live):
             return None
         if not installed:
-            todo = f"Install it ({torch.INSTALL}), or leave out --live."
-            raise GraderError("torch, to ask it live", "it is not installed", todo, code=4)
+            todo = _("Install it (%(command)s), or leave out --live.") % {"command": torch.INSTALL}
+            raise GraderError(_("torch, to ask it live"), _("not installed"), todo, code=4)
         return torch.Asked([as_job(s) for s in wanted], self.seed)
 
     def torch_key(self, scenario: Scenario, version: str) -> str:
@@ -426,7 +431,7 @@ class Run:
                 found = (
                     run.error or run.validation or f"{run.outcome.value}, {run.first} → {run.last}"
                 )
-                raise missing_proof("a correct library that learns", found, run.form.value)
+                raise missing_proof(_("a correct library that learns"), found, run.form.value)
         return answers + 1
 
     def as_it_must_be(
@@ -444,8 +449,12 @@ class Run:
                 return
             if not any(all(one.shape) for one in scenario.leaves):  # nothing has an entry
                 return
-        must = "a false alarm, as declared" if declared else "silence on the correct library"
-        raise missing_proof(f"{must} from {detector.value}", f"{result.answer.value}: {why}", where)
+        must = (
+            _("a false alarm from %(detector)s, as declared")
+            if declared
+            else _("silence from %(detector)s on the correct library")
+        ) % {"detector": detector.value}
+        raise missing_proof(must, f"{result.answer.value}: {why}", where)
 
     def sentinel(self, reading: Reading, training: Report, text: Mapping[str, str]) -> int:
         """How many detectors see the break that must be seen: all, or an error."""
@@ -456,12 +465,11 @@ class Run:
             if detector is Detector.PYTORCH_DIFF and unreferenced:
                 continue
             if result.answer is not Answer.FIRES:
-                raise missing_proof(
-                    f"{detector.value} to see the sentinel", result.answer.value, scenario.name
-                )
+                must = _("that %(detector)s sees the sentinel") % {"detector": detector.value}
+                raise missing_proof(must, result.answer.value, scenario.name)
             seen += 1
         if self.trained(self.clean_training, training, SENTINEL).outcome is not Outcome.CRASH:
-            raise missing_proof("training to see the sentinel", "it did not", SENTINEL)
+            raise missing_proof(_("that training sees the sentinel"), _("it did not"), SENTINEL)
         return seen + 1
 
     def proven(
@@ -479,14 +487,16 @@ class Run:
             crash = reading.crash("load")
             if crash is not None and label != CLEAN:
                 return {}
-            found = crash.text if crash else "no proof"
-            raise missing_proof("a child that shows what it loaded", found, where)
+            found = crash.text if crash else _("no proof")
+            raise missing_proof(_("a child that shows what it loaded"), found, where)
         wanted = {name: hashlib.sha256(one.encode()).hexdigest() for name, one in text.items()}
         if proof.get("sha256") != wanted:
-            raise missing_proof("the intended minitorch", "another text was executed", where)
+            raise missing_proof(
+                _("the intended minitorch"), _("another text was executed"), where
+            )
         if proof.get("foreign") or not proof.get("functions"):
-            found = ", ".join(proof.get("foreign") or ["no function"])
-            raise missing_proof("functions of the intended minitorch", found, where)
+            found = ", ".join(proof.get("foreign") or [_("no function")])
+            raise missing_proof(_("functions of the intended minitorch"), found, where)
         return wanted
 
     # -------------------------------------------------------------- judging
@@ -537,8 +547,8 @@ class Run:
         live += trained.outcome is not Outcome.SAME
         if self.require_live:
             self.check_live(brk, live)
-        order = {scenario.name: i for i, scenario in enumerate(question.scenarios)}
-        observations.sort(key=lambda one: order[one.scenario])
+        order = {(one.lab, one.name): i for i, one in enumerate(question.scenarios)}
+        observations.sort(key=lambda one: order[one.lab, one.scenario])
         return Observed(
             lab=question.lab,
             break_id=brk.id,
@@ -561,11 +571,13 @@ class Run:
     def check_live(self, brk: Break, live: int) -> None:
         if not live and not brk.equivalent:
             raise missing_proof(
-                "a break that changes something", "no scenario and no training shows it", brk.id
+                _("a break that changes something"),
+                _("no scenario and no training shows it"),
+                brk.id,
             )
         if live and brk.equivalent:
-            found = f"{live} probes show it"
-            raise missing_proof("no difference, as the break declares", found, brk.id)
+            found = _("%(count)d probes show it") % {"count": live}
+            raise missing_proof(_("no difference, as the break declares"), found, brk.id)
 
 
 def as_text(sources: Sources) -> dict[str, str]:
