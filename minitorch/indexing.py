@@ -2,6 +2,8 @@
 
 import numpy as np
 
+ROWS = 2048
+
 
 def own_index(items):
     """The index as a tuple that its caller cannot change: arrays and sequences are copied."""
@@ -17,8 +19,18 @@ def scatter_add(g, index, shape):
     """Zeros of `shape` with g added at `index`, once for every time that a place is named."""
     grad = np.zeros(shape, dtype=g.dtype)
     if any(isinstance(item, np.ndarray) and item.dtype != bool for item in index):
-        places = np.arange(grad.size).reshape(shape)[index]
-        np.add.at(grad.reshape(-1), places.ravel(), g.ravel())
+        places = np.arange(grad.size).reshape(shape)
+        for rows, part in pieces(index, g):
+            np.add.at(grad.reshape(-1), places[rows].ravel(), part.ravel())
     else:  # slices, integers and masks name no place twice
         grad[index] = g
     return grad
+
+
+def pieces(index, g):
+    """The index with its g; a long list of rows in pieces, whose places fit into the cache."""
+    if len(index) == 1 and index[0].ndim == 1:
+        for i in range(0, len(g), ROWS):
+            yield (index[0][i : i + ROWS],), g[i : i + ROWS]
+    else:
+        yield index, g
