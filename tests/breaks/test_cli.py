@@ -423,7 +423,7 @@ def test_doctor_says_what_to_put_right_and_exits_with_4(lab, run, monkeypatch):
     code, out, _err = run("doctor")
     assert 4 == code
     assert "pip install 'rich'" in out
-    assert "pip install 'numpy>=1.25'" in out
+    assert "pip install 'numpy>=2.0'" in out
     assert "chmod u+w" in out
 
     bad = [f for f in document(run("doctor", "--json"))[1]["findings"] if f["health"] == "bad"]
