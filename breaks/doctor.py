@@ -19,8 +19,8 @@ _ = i18n.gettext
 OLDEST = (3, 11)
 ROOM = 50 * 1024 * 1024  # bytes that the kit may need for copies and its cache
 NEEDED = {
-    "numpy": (1, 25),
-    "scipy": (1, 11),
+    "numpy": (2, 0),
+    "scipy": (1, 13),
     "hypothesis": (6, 100),
     "click": (8, 1),
     "pyyaml": (6, 0),
