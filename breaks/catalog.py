@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,13 @@ INDEX = BUILTIN / "index.json"  # the same breaks, read and validated once; `mak
 
 
 class Catalog:
-    """Breaks by id, in the order of ids."""
+    """Breaks by id, in the order of ids; `unready` says what is wrong with files of one's own."""
 
-    def __init__(self, breaks: Iterable[Break]) -> None:
+    def __init__(
+        self, breaks: Iterable[Break], unready: Mapping[str, BreaksError] | None = None
+    ) -> None:
         self._breaks = {brk.id: brk for brk in sorted(breaks, key=lambda brk: brk.id)}
+        self.unready = dict(unready or {})
 
     def __iter__(self) -> Iterator[Break]:
         return iter(self._breaks.values())
@@ -39,6 +42,8 @@ class Catalog:
         """The break of that id.  Raises BreaksError, with the nearest id, where there is none."""
         if break_id in self._breaks:
             return self._breaks[break_id]
+        if break_id in self.unready:
+            raise self.unready[break_id]
         from breaks.load import did_you_mean
 
         raise BreaksError(
@@ -49,9 +54,14 @@ class Catalog:
 
 
 def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
-    """The breaks in the `*.yaml` files of the folders.  Raises BreaksError for a bad file or a
-    second break of one id."""
+    """The breaks in the `*.yaml` files of the folders.
+
+    A file of one's own that is no break yet stands in nobody's way: it is `unready`, and only who
+    asks for it hears why.  Raises BreaksError for a second break of one id, and for a bad file
+    among those that ship.
+    """
     found: dict[str, tuple[Break, Path]] = {}
+    unready: dict[str, BreaksError] = {}
     for folder in folders:
         if not folder.is_dir():
             raise BreaksError(
@@ -59,7 +69,13 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
             )
         index = _index() if folder == BUILTIN else {}
         for path in sorted(folder.glob("*.yaml")):
-            brk = _indexed(path, index) or _read(path, folder)
+            try:
+                brk = _indexed(path, index) or _read(path, folder)
+            except BreaksError as error:
+                if folder == BUILTIN:
+                    raise
+                unready[path.stem] = error
+                continue
             if brk.id in found:
                 raise BreaksError(
                     _("one break of each id"),
@@ -68,7 +84,7 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
                     where=str(path),
                 )
             found[brk.id] = brk, path
-    return Catalog(brk for brk, _path in found.values())
+    return Catalog((brk for brk, _path in found.values()), unready)
 
 
 def _read(path: Path, folder: Path) -> Break:

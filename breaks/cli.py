@@ -205,7 +205,14 @@ def list_(family: str | None, catalog: tuple[str, ...]) -> Reply:
         }
         for brk in wanted
     ]
-    return Reply({"breaks": rows}, lambda: screens.listing(wanted, applied))
+    unready = {name: error.as_json() for name, error in known.unready.items()}
+
+    def text() -> str:
+        for error in known.unready.values():
+            console.say(_("not ready: %(problem)s") % {"problem": error})
+        return screens.listing(wanted, applied)
+
+    return Reply({"breaks": rows, "unready": unready}, text)
 
 
 @cli.command(
@@ -413,6 +420,13 @@ def new(break_id: str, catalog: str | None) -> Reply:
     from breaks import template
 
     ws = workspace_or_none()
+    if break_id in load_catalog():
+        raise BreaksError(
+            _("a name that is free"),
+            _("that %(id)s is a break of the catalogue") % {"id": break_id},
+            _("Choose another name."),
+            code=Exit.PRECONDITION,
+        )
     own = ws.config.catalog[0] if ws and ws.config.catalog else Path()
     path = template.write(break_id, Path(catalog) if catalog else own)
     shown = _from_here(path)

@@ -80,6 +80,16 @@ def test_two_breaks_of_one_id_are_refused(tmp_path):
         load_catalog([BUILTIN, tmp_path])
 
 
+def test_a_file_that_is_no_break_yet_stands_in_nobodys_way(tmp_path):
+    (tmp_path / "half-done.yaml").write_text("id: half-done\n", "utf-8")
+    known = load_catalog([BUILTIN, tmp_path])
+
+    assert known.ids() == CATALOG.ids()
+    assert ["half-done"] == list(known.unready)
+    with pytest.raises(BreaksError, match=r"half-done\.yaml"):
+        known.get("half-done")
+
+
 def test_a_broken_library_is_a_module_of_its_own():
     import minitorch
 
