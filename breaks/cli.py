@@ -209,7 +209,8 @@ def list_(family: str | None, catalog: tuple[str, ...]) -> Reply:
 
     def text() -> str:
         for error in known.unready.values():
-            console.say(_("not ready: %(problem)s") % {"problem": error})
+            line = _("not ready: %(problem)s") % {"problem": error}
+            console.say(console.wrap(line, console.width(), hanging="  "))
         return screens.listing(wanted, applied)
 
     return Reply({"breaks": rows, "unready": unready}, text)
