@@ -450,7 +450,6 @@ def first_look(
         return {}
     from breaks.library import shipped_sources
     from grader import pool
-    from grader.difference import all_changed_lines
     from grader.observe import as_job, as_text, broken_text, warm
     from labs.numbers import SEED
 
@@ -470,23 +469,44 @@ def first_look(
     )
     executed, before = (report.sections() for report in first)
     mutants = [broken_text(original, brk) for brk in breaks]
-    reached = []
-    for text in mutants:
-        changed = all_changed_lines(text, clean)  # in the correct text
-        reached.append(tuple(n for n in every if touches(changed, executed.get(f"lines:{n}"))))
+    places = [touched(clean, text) for text in mutants]
+    reached = [
+        tuple(name for name in every if executes(executed.get(f"lines:{name}"), place))
+        for place in places
+    ]
     jobs = [job(text, "liveness", hit or every) for text, hit in zip(mutants, reached, strict=True)]
     reports = pool.run(jobs, workers=workers, way=way)
     looks = {}
-    for brk, text, hit, report in zip(breaks, mutants, reached, reports, strict=True):
-        trains = touches(all_changed_lines(text, clean), executed.get("training"))
-        changed_ones = tuple(changed_probes(hit or every, before, report.sections()))
-        looks[brk.id] = Look(hit, changed_ones, trains, every)
+    for brk, place, hit, report in zip(breaks, places, reached, reports, strict=True):
+        trains = executes(executed.get("training"), place)
+        changed = tuple(changed_probes(hit or every, before, report.sections()))
+        looks[brk.id] = Look(hit, changed, trains, every)
     return looks
 
 
-def touches(changed: Mapping[str, frozenset[int]], executed: Any) -> bool:
-    """Whether a changed line is among those that were executed."""
-    return any(lines & frozenset((executed or {}).get(name, ())) for name, lines in changed.items())
+def touched(clean: Mapping[str, str], broken: Mapping[str, str]) -> dict[str, frozenset[int]]:
+    """By module, the lines of the correct text that a break replaces, or after which it inserts."""
+    return {
+        module: touched_lines(text, broken[module])
+        for module, text in clean.items()
+        if broken[module] != text
+    }
+
+
+def touched_lines(clean: str, broken: str) -> frozenset[int]:
+    from difflib import SequenceMatcher
+
+    pairs = SequenceMatcher(None, clean.splitlines(), broken.splitlines(), autojunk=False)
+    found: set[int] = set()
+    for what, start, stop, _, _ in pairs.get_opcodes():
+        if what != "equal":
+            found |= set(range(start + 1, stop + 1)) or {start}
+    return frozenset(found)
+
+
+def executes(executed: Any, lines: Mapping[str, frozenset[int]]) -> bool:
+    """Whether some of these lines are among those that were executed."""
+    return any(own & frozenset((executed or {}).get(name, ())) for name, own in lines.items())
 
 
 def unlike(ours: Any, theirs: Any) -> bool:
