@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import textwrap
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -75,3 +76,11 @@ def _parsed(text: str) -> Pattern:
 
 def _with_identifiers(text: str) -> str:
     return TOKEN.sub(lambda t: f"__hole_{t['hole']}__" if t["hole"] else t.group(), text)
+
+
+@lru_cache(maxsize=256)
+def regular(expression: str) -> re.Pattern[str]:
+    """The regular expression of a `where:`; what Python may read otherwise one day is no matter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        return re.compile(expression)

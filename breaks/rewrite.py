@@ -19,7 +19,7 @@ from breaks import i18n, scope
 from breaks import source as text
 from breaks.match import Aliases, Bindings, match, same
 from breaks.model import Break, Rewrite
-from breaks.pattern import TOKEN, Pattern, hole, parse
+from breaks.pattern import TOKEN, Pattern, hole, parse, regular
 from breaks.proof import substituted
 from breaks.refusal import Reason, Refusal
 from breaks.source import Source
@@ -31,6 +31,7 @@ _ = i18n.gettext
 T = TypeVar("T")
 
 MANY = 8  # lines that a refusal shows
+LONGEST = 300  # characters of source that a `where:` looks at: the time grows with their cube
 
 
 def mutate(sources: Mapping[str, bytes], brk: Break) -> dict[str, bytes]:
@@ -191,7 +192,8 @@ def _fits(module: Source, rule: Rewrite, bindings: Bindings) -> bool:
     """Whether every `where:` matches the whole source of its metavariable."""
     for variable, expression in rule.where.items():
         bound = bindings[variable]
-        if not re.fullmatch(expression, bound if isinstance(bound, str) else module.text(bound)):
+        code = bound if isinstance(bound, str) else module.text(bound)
+        if len(code) > LONGEST or not regular(expression).fullmatch(code):
             return False
     return True
 
@@ -237,7 +239,7 @@ def _refuse_unbound(
         )
     for variable, expression in rule.where.items():
         try:
-            re.compile(expression)
+            regular(expression)
         except (re.error, RecursionError, OverflowError) as error:
             raise Refusal(
                 Reason.INVALID_PATTERN,

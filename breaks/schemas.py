@@ -45,7 +45,15 @@ def _validator(kind: str) -> Any:
             yield ValidationError(f"{instance!r} does not match")
 
     kinds = extend(Draft202012Validator, {"pattern": whole})
-    return kinds(schema(kind), format_checker=FormatChecker(["regex"]))
+    formats = FormatChecker([])
+    formats.checks("regex", (re.error, RecursionError, OverflowError))(_is_regular)
+    return kinds(schema(kind), format_checker=formats)
+
+
+def _is_regular(instance: Any) -> bool:
+    from breaks.pattern import regular
+
+    return not isinstance(instance, str) or bool(regular(instance))
 
 
 def _telling(error: Any) -> Any:

@@ -145,6 +145,49 @@ def test_a_mistake_in_a_break_is_named_with_its_line(file, old, new, todo, line)
     assert todo in caught.value.todo
 
 
+WHERE = "matches: 2\n    where: {{G: '{}'}}"
+QUICK = [
+    r"inverse|np\.argsort.*",
+    r"a|b|c|d|e|f",
+    r"(?!b).*",
+    r"np\.sum\(.*\)",
+    r"[*+?]+",
+    r"[()|]+",
+    r"[]*]+",
+    r"[^]*]+",
+    r"[[a]",
+    r"a|(?:b)c{2}",
+]
+SLOW = {
+    "a group that is repeated": r"(a+)+b",
+    "a group that is counted": r"(?:a*){9}b",
+    "a group that may be absent": r"(a+)?b",
+    "four repetitions": r"a*a*a*a*b",
+    "alternatives in groups": r"(a|a)(a|a)(a|a)(a|a)b",
+    "a flag, with which a comment may open a class": "(?x)# [ a*a*a*a* ]",
+    "a comment that opens a class": "(?#[)a*a*a*a*]",
+    "a class that begins with its own end": "[][]a*a*a*a*]",
+    "the same, negated": "[^][]a*a*a*a*]",
+    "a group with a name": "(?P<x>a*)(?P=x)",
+}
+
+
+@pytest.mark.parametrize("expression", QUICK)
+@pytest.mark.filterwarnings("error")
+def test_a_regular_expression_that_takes_no_time_is_fine(file, expression):
+    brk = load_break(file(BREAK.replace("matches: 2", WHERE.format(expression))))
+
+    assert {"G": expression} == brk.rewrites[0].where
+
+
+@pytest.mark.parametrize("expression", SLOW.values(), ids=SLOW)
+def test_a_regular_expression_that_may_take_for_ever_is_refused(file, expression):
+    with pytest.raises(BreaksError, match="a regular expression") as caught:
+        load_break(file(BREAK.replace("matches: 2", WHERE.format(expression))))
+
+    assert "my-break.yaml:10" == caught.value.where
+
+
 def test_the_id_is_the_name_of_the_file(file):
     with pytest.raises(BreaksError, match="other-name"):
         load_break(file(BREAK, "other-name.yaml"))

@@ -1,6 +1,7 @@
 """The engine replaces what a pattern matches, proves it, and refuses everything else by name."""
 
 import ast
+import time
 
 import pytest
 
@@ -323,6 +324,26 @@ def test_a_name_that_the_replacement_binds_is_known(replace):
 
 def test_a_where_that_is_no_regular_expression_is_refused():
     assert refused(SOURCE, rule("a.grad += $V", "pass", where={"V": "("})) == Reason.INVALID_PATTERN
+
+
+def test_a_where_looks_at_short_code_only():
+    def source(length):
+        return b"def f(x):\n    return len(" + b"a" * length + b")\n"
+
+    given = rule("len($X)", "id($X)", "f", where={"X": ".*"})
+
+    assert b"id(aaa" in rewrite(source(300), [given], name="test")
+    assert refused(source(301), given) == Reason.MATCH_COUNT
+
+
+def test_the_slowest_where_is_quick_on_the_longest_code():
+    source = b"def f(x):\n    return len(" + b"a" * 300 + b")\n"
+    began = time.monotonic()
+
+    given = rule("len($X)", "id($X)", "f", where={"X": "(?:a*)(?:a*)(?:a*)b"})
+
+    assert refused(source, given) == Reason.MATCH_COUNT
+    assert time.monotonic() - began < 2
 
 
 def test_code_that_is_nested_too_deeply_is_refused():
