@@ -381,7 +381,7 @@ def revert(ids: tuple[str, ...], keep: bool) -> Reply:
     gone = journal.forget(ws, *ids) if keep else journal.revert(ws, *ids)
     left = list(journal.status(ws).applied)
     document = {"reverted": gone, "kept_files": keep, "applied": left}
-    return Reply(document, lambda: screens.reverted(gone, left))
+    return Reply(document, lambda: screens.reverted(gone, left, keep))
 
 
 # --- making one's own ---------------------------------------------------------------------------

@@ -125,13 +125,14 @@ def applied_now(ids: Sequence[str], found: Sequence[Site]) -> str:
     return "\n".join([head, change(found), "", console.wrap(after, console.width())])
 
 
-def reverted(ids: Sequence[str], left: Sequence[str]) -> str:
-    """What `revert` did and what is still applied."""
+def reverted(ids: Sequence[str], left: Sequence[str], kept: bool = False) -> str:
+    """What `revert` did and what is still applied; `kept`: the files stay as they are."""
     if not ids:
         return _("Nothing is applied: there is nothing to revert.")
-    head = _("reverted") + "  " + " ".join(ids)
+    head = (_("forgotten") if kept else _("reverted")) + "  " + " ".join(ids)
     rest = " ".join(left) or _("none")
-    return head + "\n" + _("applied") + "   " + rest
+    note = "\n" + _("No file was changed: what stands there is yours now.") if kept else ""
+    return head + "\n" + _("applied") + "   " + rest + note
 
 
 def standing(status: Status) -> str:
