@@ -124,16 +124,20 @@ def page(here: Session, lab: Lab, *, unfold: bool = False) -> str:
     if file is None:
         body = _outline(lab, lab.breaks)
     else:
-        checked = [
-            row.break_id for row in here.rows() if row.lab == lab.id and row.score is not None
-        ]
+        rows = here.rows()
+        checked = {row.break_id for row in rows if row.lab == lab.id and row.score is not None}
         folded = _("(Folded until you have checked it. Now: `grader show %(lab)s --unfold`)")
         body = markdown.text(
             file.read_text("utf-8"),
-            lambda summary: unfold or any(f"`{one}`" in summary for one in checked),
+            lambda summary: unfold or about(lab, summary) <= checked,
             folded % {"lab": lab.id},
         )
     return body + "\n\n" + screens.following_line(_next_of(here, lab))
+
+
+def about(lab: Lab, summary: str) -> set[str]:
+    """The breaks that a folded part is about: those that its summary names, else all of the lab."""
+    return {one for one in lab.breaks if f"`{one}`" in summary} or set(lab.breaks)
 
 
 def outline(here: Session, lab: Lab, break_id: str) -> str:

@@ -13,9 +13,10 @@ import yaml
 from breaks import __version__
 from breaks.cli import cli as breaks
 from breaks.create import create
-from grader import commits, learner
+from grader import commits, learner, overview
 from grader.cli import cli
 from grader.recording import Mode, Outcome, Phase
+from labs.load import load_labs
 
 BRK = "skip-unbroadcast"
 
@@ -179,6 +180,13 @@ def test_the_lessons_of_a_page_are_folded_until_their_break_is_checked(run, pred
     run("check", "lab02")
     assert lesson in run("show", "lab02")
     assert "Every number is right" not in run("show", "lab02")  # another break's
+
+
+def test_a_part_that_names_no_break_is_folded_until_all_are_checked():
+    lab = load_labs()["lab08"]
+
+    assert set(lab.breaks) == overview.about(lab, "What the curves said")
+    assert {"zero-grad-missing"} == overview.about(lab, "Why: `zero-grad-missing`")
 
 
 UNKNOWN = {
