@@ -56,8 +56,17 @@ clean:
 	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 .PHONY: index
-index: $(VENV)/.dev  ## read and validate the catalogue once, for quick starts
+index: $(VENV)/.dev  ## read and validate the catalogue and the labs once, for quick starts
 	$(BIN)/python -m breaks.catalog
+	$(BIN)/python -m labs.load
+
+.PHONY: references
+references: $(VENV)/.dev  ## ask torch about every scenario again; writes labs/references
+	$(BIN)/python -m grader.torch_reference --record
+
+.PHONY: matrix
+matrix: $(VENV)/.dev  ## who sees which break; writes tests/kill_matrix.txt and docs/blind-spots.md
+	$(BIN)/python -m tests.grader.test_kill_matrix
 
 .PHONY: fuzz
 fuzz: $(VENV)/.dev  ## ten thousand hostile documents, patterns and predictions
