@@ -129,10 +129,10 @@ def reverted(ids: Sequence[str], left: Sequence[str], kept: bool = False) -> str
     """What `revert` did and what is still applied; `kept`: the files stay as they are."""
     if not ids:
         return _("Nothing is applied: there is nothing to revert.")
-    head = (_("forgotten") if kept else _("reverted")) + "  " + " ".join(ids)
-    rest = " ".join(left) or _("none")
+    head = _("forgotten") if kept else _("reverted")
+    rows = [[head, " ".join(ids)], [_("applied"), " ".join(left) or _("none")]]
     note = "\n" + _("No file was changed: what stands there is yours now.") if kept else ""
-    return head + "\n" + _("applied") + "   " + rest + note
+    return console.table(rows) + note
 
 
 def standing(status: Status) -> str:
