@@ -6,6 +6,7 @@ begins: whatever the library does to this process, the parent knows what was rea
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
@@ -197,8 +198,19 @@ def is_leaf(entry: dict[str, Any]) -> bool:
 def record_scenario(job: dict[str, Any], send: Send) -> None:
     """Every section of a scenario that the job asks for."""
     lib = load(job, send)
-    if lib is None:
-        return
+    if lib is not None:
+        record_sections(lib, job, send)
+
+
+def record_scenarios(job: dict[str, Any], send: Send) -> None:
+    """Several scenarios of one library, in one process: for the correct library only."""
+    lib = load(job, send)
+    for i, one in enumerate(job["jobs"] if lib is not None else ()):
+        send("begin", i)
+        record_sections(lib, one, send)
+
+
+def record_sections(lib: Any, job: dict[str, Any], send: Send) -> None:
     if job["choose"]:
         choose_shapes(lib, job, send)
     phases = Phases(send)
@@ -387,7 +399,7 @@ def record_property(program: Program, out: dict[str, Any], begin: Begin, job: An
     from grader import property_test
 
     begin("property")
-    out.update(property_test.search(program, job["assignments"]))
+    out.update(property_test.search(program, job["assignments"], job.get("order")))
 
 
 def record_lines(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
@@ -494,16 +506,23 @@ def record_reach(job: dict[str, Any], send: Send) -> None:
 
 
 def record_training(job: dict[str, Any], send: Send) -> None:
-    """The grammar MLP in both forms."""
+    """The grammar MLP in both forms; with `entered`, also which functions each form enters."""
     from grader import training
+    from grader.entered import Entered
+    from grader.recording import Form
 
-    lib = load(job, send)
-    if lib is not None:
-        training.record(lib, job, send, lambda error, phase: describe(error, phase))
+    with Entered(LABEL) if job.get("entered") else contextlib.nullcontext() as loading:
+        lib = load(job, send)
+    for form in job.get("forms", list(Form)) if lib is not None else ():
+        with Entered(LABEL) if job.get("entered") else contextlib.nullcontext() as going:
+            training.record(lib, {**job, "forms": [form]}, send, describe)
+        if loading is not None and going is not None:
+            send(f"entered:{form}", loading.places() + going.places())
 
 
 KINDS: dict[str, Callable[[dict[str, Any], Send], None]] = {
     "scenario": record_scenario,
+    "scenarios": record_scenarios,
     "training": record_training,
     "liveness": record_liveness,
     "reach": record_reach,

@@ -319,6 +319,8 @@ def matching(
 
 
 def differ(found: Any, expected: Any) -> bool:
+    if found == expected:  # byte for byte: the common case, and nothing to decode
+        return False
     return array_difference("", decode(found), decode(expected), Phase.BACKWARD) is not None
 
 
@@ -349,6 +351,8 @@ def array_difference(
             pattern=Pattern.MISSING if found is None else Pattern.OTHER,
             evidence=both(found, expected),
         )
+    if identical(found, expected):
+        return None
     facts: dict[str, Any] = {
         "tensor": name,
         "shape": found.shape,
@@ -374,6 +378,14 @@ def both(found: Recorded | None, expected: Recorded | None) -> dict[str, str]:
     if found and expected and found.array is not None and expected.array is not None:
         start = first_wrong(found.array, expected.array)
     return {"found": described(found, start), "expected": described(expected, start)}
+
+
+def identical(found: Recorded, expected: Recorded) -> bool:
+    """Whether two recordings are the same to the byte."""
+    if found.array is None or expected.array is None or found.kind != expected.kind:
+        return False
+    same = found.shape == expected.shape and found.dtype == expected.dtype
+    return same and bool(found.array.tobytes() == expected.array.tobytes())
 
 
 def described(value: Recorded | None, start: int) -> str:

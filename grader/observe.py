@@ -13,8 +13,9 @@ Light to import: NumPy, Hypothesis and torch are loaded only where a question is
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -28,6 +29,7 @@ from grader.recording import (
     PER_SCENARIO,
     Answer,
     Detector,
+    Form,
     Mode,
     Observation,
     Observed,
@@ -47,7 +49,9 @@ if TYPE_CHECKING:
 Progress = Callable[[int, int, str], None]  # done, of how many, what
 Sources = Mapping[str, bytes]
 
+_ = i18n.gettext
 REFERENCES = Path(__file__).parent.parent / "labs" / "references"
+TOGETHER = 12  # scenarios of the correct library that one process records
 CLEAN = "clean"
 SENTINEL = "sentinel"
 
@@ -225,9 +229,17 @@ def as_job(scenario: Scenario) -> dict[str, Any]:
 
 
 def job_of(
-    scenario: Scenario, sources: Mapping[str, str], seed: int, assignments: Any
+    scenario: Scenario,
+    sources: Mapping[str, str],
+    seed: int,
+    assignments: Any,
+    order: Any = None,
 ) -> dict[str, Any]:
-    """Everything that a child needs to record a scenario."""
+    """Everything that a child needs to record a scenario.
+
+    Without `assignments` the library of the job chooses the shapes; without `order` Hypothesis
+    chooses among them in the child.
+    """
     step = ["step"] if scenario.fit else []
     return {
         "kind": "scenario",
@@ -236,6 +248,7 @@ def job_of(
         "seed": seed,
         "sections": ["program", *step, "lines", "ones", "irregular", "differences", "property"],
         "assignments": assignments,
+        "order": order,
         "choose": assignments is None,
         "vary": scenario.vary,
     }
@@ -294,20 +307,18 @@ class Run:
             mutants = [self.mutate(one.brk) for one in self.questions]
             sentinel = self.mutate(sentinel_break())
             warm(self.scenarios, self.way, [self.clean_text, sentinel, *mutants])
-            texts = [self.clean_text, sentinel, *mutants]
-            first = [self.training_job(text) for text in texts]  # the long jobs first
-            first += [job_of(s, self.clean_text, self.seed, None) for s in self.scenarios]
-            probe = self.scenarios[0]
-            first.append(job_of(probe, sentinel, self.seed, [own_shapes(probe)]))
-            *reports, blind = self.pooled(first, "the correct library")
-            self.clean_training, untrained, *trained = reports[: len(texts)]
-            self.clean = [Reading(report) for report in reports[len(texts) :]]
-            second = [
-                job_of(scenario, text, self.seed, self.shapes_of(scenario))
+            if len(self.scenarios) > TOGETHER:
+                warm_hypothesis(self.way)
+            blind, untrained = self.observe_first(sentinel)
+            trainings = [self.training_needed(text) for text in mutants]
+            second = [job for job in trainings if job is not None]  # the long jobs first
+            second += [
+                self.scenario_job(scenario, text)
                 for question, text in zip(self.questions, mutants, strict=True)
                 for scenario in question.every
             ]
             broken = iter(self.pooled(second, "the broken library"))
+            trained = [self.whole_training(job, broken) for job in trainings]
             self.references = self.gather(asked)
         finally:
             if asked is not None:
@@ -319,9 +330,67 @@ class Run:
             for question, text, own in zip(self.questions, mutants, trained, strict=True)
         ]
 
-    def shapes_of(self, scenario: Scenario) -> Any:
-        """The shapes of the scenario's kind, as the correct library chose them."""
-        return self.clean_reading(scenario).raw("valid").get("shapes")
+    def observe_first(self, sentinel: Mapping[str, str]) -> tuple[Report, Report]:
+        """The correct library, some scenarios in each process: nothing of it needs to be kept
+        apart.  Beside it the sentinel; returns its scenario and its training."""
+        from grader.reading import Reading
+
+        parts = [self.scenarios[i : i + TOGETHER] for i in range(0, len(self.scenarios), TOGETHER)]
+        probe = self.scenarios[0]
+        jobs = [
+            {**self.training_job(self.clean_text), "entered": True},
+            *(self.clean_job(part) for part in parts),
+            self.training_job(sentinel),
+            job_of(probe, sentinel, self.seed, [own_shapes(probe)], [0]),
+        ]
+        self.clean_training, *groups, untrained, blind = self.pooled(jobs, "the correct library")
+        self.clean = [
+            Reading(report)
+            for part, group in zip(parts, groups, strict=True)
+            for report in apart(group, len(part))
+        ]
+        return blind, untrained
+
+    def clean_job(self, scenarios: Sequence[Scenario]) -> dict[str, Any]:
+        jobs = [job_of(one, {}, self.seed, None) for one in scenarios]
+        return {"kind": "scenarios", "sources": self.clean_text, "jobs": jobs}
+
+    def scenario_job(self, scenario: Scenario, text: Mapping[str, str]) -> dict[str, Any]:
+        """A scenario on a broken library: with the shapes, and in the order, that the correct
+        library and Hypothesis chose."""
+        clean = self.clean_reading(scenario)
+        shapes, order = clean.raw("valid").get("shapes"), clean.raw("property").get("order")
+        return job_of(scenario, text, self.seed, shapes, order)
+
+    def training_needed(self, text: Mapping[str, str]) -> dict[str, Any] | None:
+        """The job that trains on a broken library, in the forms that enter a changed function.
+
+        A form that enters none executes what the correct library executed, and ends like it.
+        """
+        from grader.entered import changed_in
+
+        changed = changed_in(self.clean_text, text)
+        sections = self.clean_training.sections()
+        forms = [
+            form
+            for form in Form
+            if (places := sections.get(f"entered:{form}")) is None
+            or any((file, name, line) in changed for file, name, line in places)
+        ]
+        return {**self.training_job(text), "forms": forms} if forms else None
+
+    def whole_training(self, job: dict[str, Any] | None, reports: Iterator[Report]) -> Report:
+        """The report on both forms: those that were trained, and those that need not be."""
+        from grader.pool import End, Report
+
+        report = Report([], End.DONE) if job is None else next(reports)
+        done = () if job is None else job["forms"]
+        known = [(f.value, s) for f, s in self.clean_forms() if f not in done]
+        return replace(report, frames=[*known, *report.frames])
+
+    def clean_forms(self) -> list[tuple[Form, Any]]:
+        sections = self.clean_training.sections()
+        return [(form, sections[form.value]) for form in Form if form.value in sections]
 
     def pooled(self, jobs: list[dict[str, Any]], label: str) -> list[Report]:
         from grader import pool
@@ -491,9 +560,7 @@ class Run:
             raise missing_proof(_("a child that shows what it loaded"), found, where)
         wanted = {name: hashlib.sha256(one.encode()).hexdigest() for name, one in text.items()}
         if proof.get("sha256") != wanted:
-            raise missing_proof(
-                _("the intended minitorch"), _("another text was executed"), where
-            )
+            raise missing_proof(_("the intended minitorch"), _("another text was executed"), where)
         if proof.get("foreign") or not proof.get("functions"):
             found = ", ".join(proof.get("foreign") or [_("no function")])
             raise missing_proof(_("functions of the intended minitorch"), found, where)
@@ -616,14 +683,44 @@ def sentinel_break() -> Break:
 
 def warm(scenarios: Sequence[Scenario], way: str, texts: Sequence[Mapping[str, str]] = ()) -> None:
     """Imports and compiles once, here, what forked children would each do for themselves."""
-    from grader import child, pool, property_test, training  # noqa: F401
+    from grader import child, entered, pool, property_test, training  # noqa: F401
+    from labs import grammar
 
     if way == "spawn" or not pool.can_fork():
         return
-    property_test.warm()
+    with contextlib.suppress(ImportError):
+        import resource  # noqa: F401
+    grammar.split()
     for text in texts:
         list(child.codes(dict(text)))
     for scenario in scenarios:
         child.compiled(scenario.source, scenario.lab)
         if "gelu" in scenario.source:
             import scipy.special  # noqa: F401
+
+
+def warm_hypothesis(way: str) -> None:
+    """Loads Hypothesis here where several children would each load it."""
+    from grader import pool, property_test
+
+    if way != "spawn" and pool.can_fork():
+        property_test.warm()
+
+
+def apart(report: Report, count: int) -> list[Report]:
+    """The reports of the scenarios that one process recorded one after the other."""
+    from grader.pool import End
+
+    common: list[tuple[str, Any]] = []
+    parts: list[list[tuple[str, Any]]] = [[] for _ in range(count)]
+    now, reached = common, -1
+    for kind, value in report.frames:
+        if kind == "begin" and type(value) is int and reached < value < count:
+            now, reached = parts[value], value
+        elif kind != "done":
+            now.append((kind, value))
+    ends = [End.DONE if i < reached else report.end for i in range(count)]
+    return [
+        replace(report, frames=[*common, *part], end=end)
+        for part, end in zip(parts, ends, strict=True)
+    ]

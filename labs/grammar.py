@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import Counter
+from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -79,6 +80,7 @@ def grid() -> tuple[Cell, ...]:
     )
 
 
+@cache
 def split() -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
     """The 60 cells to train on and the 30 to validate on: always the same, whatever the seed."""
 
@@ -89,6 +91,7 @@ def split() -> tuple[tuple[Cell, ...], tuple[Cell, ...]]:
     return tuple(order[:TRAIN]), tuple(order[TRAIN : TRAIN + VALIDATE])
 
 
+@cache
 def floor() -> float:
     """The least mean loss that any function of (verb, person) reaches on the training cells.
 

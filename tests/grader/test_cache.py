@@ -169,3 +169,29 @@ def test_a_damaged_answer_of_a_real_question_is_asked_again(tmp_path):
 
     assert not again.cached
     assert replace(first, seconds=0.0) == replace(again, seconds=0.0)
+
+
+# What an observation imports besides: it reads what the key names, or speaks to people.
+NAMED = {
+    *("breaks", "grader", "labs", "breaks.catalog", "breaks.document", "breaks.errors"),
+    *("breaks.i18n", "breaks.load", "breaks.model", "breaks.plain", "breaks.schemas"),
+    *("breaks.spelling", "grader.errors", "labs.errors", "labs.load", "labs.model"),
+}
+
+
+def test_every_module_that_decides_an_answer_is_in_the_key():
+    code = (
+        "import sys\n"
+        "from breaks.catalog import load_catalog\n"
+        "from grader.observe import ask, observe\n"
+        "from labs.load import load_labs\n"
+        "observe([ask(load_labs()['lab02'], load_catalog().get('skip-unbroadcast'))])\n"
+        "print(*sys.modules)\n"
+    )
+    run = [sys.executable, "-c", code]
+    out = subprocess.run(run, check=True, capture_output=True, text=True).stdout
+    ours = {name for name in out.split() if name.partition(".")[0] in kept.DECISIVE}
+    listed = {f"{p}.{name}" for p, names in kept.DECISIVE.items() for name in names.split()}
+
+    assert set() == ours - listed - NAMED
+    assert set() == listed - ours
