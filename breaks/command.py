@@ -9,7 +9,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -217,8 +217,11 @@ class Cli(Helped, click.Group):
                     line, prog_name=prog_name or self.name, standalone_mode=False, **extra
                 )
                 return _answer(reply)
-        except BrokenPipeError:
-            return _reader_left()
+        except (
+            BrokenPipeError
+        ):  # `breaks list | head -1`: nobody reads any more, and that is no error
+            _silence()
+            return Exit.DONE
         except BaseException as error:
             return _failure(self.name or "", error)
         finally:
@@ -252,12 +255,26 @@ def _answer(reply: Any) -> int:
     if not isinstance(reply, Reply):
         return reply if isinstance(reply, int) else Exit.DONE
     if terminal.json_mode():
-        terminal.write(json.dumps(reply.document, indent=2, ensure_ascii=True, allow_nan=False))
+        text = json.dumps(reply.document, indent=2, ensure_ascii=True, allow_nan=False)
     else:
         text = reply.text if isinstance(reply.text, str) else reply.text()
+    try:
         if text:
             terminal.write(text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise _unsaid(error) from error
     return int(reply.code)
+
+
+def _unsaid(error: OSError) -> BreaksError:
+    return BreaksError(
+        _("an output that can be written"),
+        f"{error.strerror or error}",
+        _("The command itself is done; only its answer is lost."),
+        code=Exit.ENVIRONMENT,
+    )
 
 
 def _failure(name: str, error: BaseException) -> int:
@@ -284,13 +301,23 @@ def _failure(name: str, error: BaseException) -> int:
 
 
 def _complain(name: str, error: BreaksError) -> int:
-    if terminal.json_mode():
-        document = {"error": error.as_json()}
-        terminal.write(json.dumps(document, indent=2, ensure_ascii=True))
-    else:
-        head = terminal.style(f"{name}:", "bad", stream=sys.stderr)
-        terminal.say(wrap(f"{head} {_sentence(error)}", terminal.width(), hanging="  "))
+    """Says the error where somebody hears it; the exit code tells it in any case."""
+    try:
+        if terminal.json_mode():
+            document = {"error": error.as_json()}
+            terminal.write(json.dumps(document, indent=2, ensure_ascii=True))
+        else:
+            _say_error(name, error)
+    except OSError:
+        _silence()
+        with suppress(OSError):  # stdout takes no document; if stderr takes nothing, nobody is told
+            _say_error(name, error)
     return int(error.code)
+
+
+def _say_error(name: str, error: BreaksError) -> None:
+    head = terminal.style(f"{name}:", "bad", stream=sys.stderr)
+    terminal.say(wrap(f"{head} {_sentence(error)}", terminal.width(), hanging="  "))
 
 
 def _sentence(error: BreaksError) -> str:
@@ -419,10 +446,14 @@ def _language(line: Sequence[str]) -> str | None:
     return chosen
 
 
-def _reader_left() -> int:
-    """`breaks list | head -1`: nobody reads any more, and that is no error."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return Exit.DONE
+def _silence() -> None:
+    """What still waits for a stream that takes nothing goes nowhere."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class Terminated(KeyboardInterrupt):

@@ -611,31 +611,48 @@ def test_the_line_of_completion_works_in_bash(lab):
     assert "skip-unbroadcast-in-mul\n" == done.stdout
 
 
-def test_python_minus_m_is_the_same_command(lab):
-    line = [sys.executable, "-m", "breaks", "status", "--json"]
+@pytest.mark.parametrize(
+    ("package", "command", "key"), [("breaks", "status", "applied"), ("grader", "labs", "labs")]
+)
+def test_python_minus_m_is_the_same_command(lab, package, command, key):
+    line = [sys.executable, "-m", package, command, "--json"]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
 
-    assert [] == json.loads(done.stdout)["applied"]
+    assert key in json.loads(done.stdout)
 
 
-def test_ctrl_c_while_modules_are_loaded_shows_no_traceback(lab):
+@pytest.mark.parametrize("package", ["breaks", "grader"])
+def test_ctrl_c_while_modules_are_loaded_shows_no_traceback(lab, package):
     code = (
         "import builtins, os, signal; real = builtins.__import__\n"
         "def load(name, *rest):\n"
         "    if name == 'click': os.kill(os.getpid(), signal.SIGINT)\n"
         "    return real(name, *rest)\n"
-        "from breaks.__main__ import main; builtins.__import__ = load; main()\n"
+        f"from {package}.__main__ import main; builtins.__import__ = load; main()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 
     assert (130, "") == (done.returncode, done.stderr)
 
 
-def test_a_full_disk_under_stdout_is_said(lab):
+def test_a_reader_that_left_before_an_error_hears_nothing_and_the_code_says_it(lab):
+    script = f"set -o pipefail; {BREAKS} show skip-x %s | head -c 0; echo $?"
+    for streams in ("--json", "2>&1", "--json 2>&1"):
+        line = ["bash", "-c", script % streams]
+        done = subprocess.run(line, capture_output=True, text=True)
+
+        assert "2\n" == done.stdout
+        assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("more", [[], ["--json"]], ids=["text", "JSON"])
+def test_a_full_disk_under_stdout_is_said(lab, more):
     with open("/dev/full", "w") as full:
-        done = subprocess.run([BREAKS, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
+        line = [BREAKS, "list", *more]
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True)
 
     assert 4 == done.returncode
+    assert "is done" in done.stderr
     assert "No space left" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -1,0 +1,17 @@
+"""`python -m grader` and the entry point: no traceback even for Ctrl-C while modules load."""
+
+import sys
+
+
+def main() -> None:
+    """Runs the command line and exits with its code."""
+    try:
+        from grader.cli import cli
+
+        sys.exit(cli.run())
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()
