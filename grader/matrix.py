@@ -8,13 +8,15 @@ row says in how many scenarios each detector fires; everything else follows from
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 from breaks.model import Break
-from grader.observe import Progress, Question, Sources, observe
+from grader.cache import Cache, key_of, kit_digest, versions
+from grader.observe import Progress, Question, Sources, file_digest, observe, rules
 from grader.recording import (
     PER_SCENARIO,
     Answer,
@@ -334,7 +336,14 @@ def matrix(
 ) -> Matrix:
     """Observes every break in the scenarios of the labs that ask about it, and in probes."""
     wanted = sorted(breaks, key=lambda one: one.id)
-    looks = first_look(wanted, probes, sources=sources, workers=workers, way=way)
+    looks = kept_looks(
+        wanted,
+        probes,
+        Cache(state / "cache" if state and use_cache else None),
+        sources=sources,
+        workers=workers,
+        way=way,
+    )
     questions = [question_of(brk, labs, probes, looks[brk.id]) for brk in wanted]
     answers = observe(
         questions,
@@ -430,6 +439,36 @@ class Look:
         objects there, its row is empty, and that is for the reader to see.
         """
         return tuple(spread(self.changed) or (self.reached or self.every)[:PROBES])
+
+
+def kept_looks(
+    breaks: Sequence[Break],
+    probes: Lab,
+    cache: Cache,
+    *,
+    sources: Sources | None = None,
+    workers: int = 2,
+    way: str = "",
+) -> dict[str, Look]:
+    """The first looks, those that were taken before from the cache."""
+    from breaks.library import library_digest, shipped_sources
+
+    text = dict(sources or shipped_sources())
+    digests = [one.digest for one in probes.scenarios.values()]
+    same = [kit_digest(), file_digest(Path(__file__)), library_digest(text), digests, versions()]
+    keys = {brk.id: key_of("look", brk.id, rules(brk), *same) for brk in breaks}
+    every, looks = tuple(probes.scenarios), {}
+    for brk in breaks:
+        with contextlib.suppress(KeyError, TypeError):
+            found = cache.get(keys[brk.id])
+            reached, changed = tuple(found["reached"]), tuple(found["changed"])
+            looks[brk.id] = Look(reached, changed, bool(found["trains"]), every)
+    missing = [brk for brk in breaks if brk.id not in looks]
+    new = first_look(missing, probes, sources=text, workers=workers, way=way)
+    for name, look in new.items():
+        plain = {"reached": look.reached, "changed": look.changed, "trains": look.trains}
+        cache.put(keys[name], plain)
+    return looks | new
 
 
 def choose_probes(breaks: Sequence[Break], probes: Lab) -> dict[str, tuple[str, ...]]:
