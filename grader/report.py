@@ -191,7 +191,9 @@ def _scenario(
     one: ScenarioVerdict, seen: Observation, asked: Scenario, predicted: bool, part: str
 ) -> Json:
     facets = [*one.facets, *one.detectors]
-    evidence = [line.replace("\n", " ") for line in screens.evidence_of(one, seen, predicted)]
+    evidence = [
+        line.replace("\n", " ") for line in screens.evidence_of(one, seen, asked, predicted)
+    ]
     return {
         "id": f"{part}-{one.scenario}",
         "title": f"{one.scenario}: {i18n.pick(asked.title)}",

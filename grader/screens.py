@@ -173,16 +173,22 @@ def scenario(
     if verdict.hit is False and (verdict.confidence or 0) >= SURE:
         text = _("You were %(percent)d %% sure. Misses like this one are remembered best:")
         parts.append(_bang(text % {"percent": verdict.confidence}))
-    if evidence := evidence_of(verdict, seen, predicted):
+    if evidence := evidence_of(verdict, seen, asked, predicted):
         parts.append(_lines(evidence))
     if graph and (drawn := gradients(seen)):
         parts.append(drawn)
     return "\n".join(parts)
 
 
-def evidence_of(verdict: ScenarioVerdict, seen: Observation, predicted: bool) -> list[str]:
+def evidence_of(
+    verdict: ScenarioVerdict, seen: Observation, asked: Scenario, predicted: bool
+) -> list[str]:
     """What was observed, in sentences with numbers."""
     evidence = [*_evidence(seen.difference), *_detector_evidence(verdict, seen, predicted)]
+    alarms = [name for name in asked.false_alarms if seen.detectors[Detector(name)].fires]
+    if alarms:
+        text = _("%(names)s: a false alarm, on the correct library too")
+        evidence.append(text % {"names": ", ".join(alarms)})
     return evidence + [_("Note: %(text)s") % {"text": localised(note)} for note in seen.notes]
 
 
@@ -326,10 +332,11 @@ def _evidence(seen: Difference) -> Iterable[str]:
             _("%(tensor)s is %(found)s")
             % {
                 "tensor": _named(seen),
-                "found": evidence["found"],
+                "found": localised(str(evidence["found"])),
             }
             + "\n"
-            + _("should be %(expected)s") % {"expected": evidence.get("expected", "?")}
+            + _("should be %(expected)s")
+            % {"expected": localised(str(evidence.get("expected", "?")))}
         )
     if evidence.get("wrong") is not None and seen.mode is Mode.WRONG_VALUES:
         text = _("%(wrong)d of %(entries)d entries are wrong")
@@ -350,7 +357,7 @@ def _named(seen: Difference) -> str:
 
 def origin(one: Origin) -> str:
     """Where the fault starts: the place, the line, and what it did."""
-    place = one.module.replace(".", "/") + f".py:{one.line}" if one.line else one.module
+    place = one.module.replace(".", "/") + f".py:{one.line}" if one.line else one.module or one.node
     text = _("It starts in %(place)s") % {"place": console.style(place, "place")}
     room = console.width() - 8
     code = one.text if len(one.text) <= room else one.text[: room - 3] + "..."
