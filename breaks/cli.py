@@ -63,7 +63,7 @@ def workspace() -> Workspace:
 
 def workspace_or_none() -> Workspace | None:
     """The same, for commands that can do without."""
-    return None if _quiet_workspace() is None else workspace()
+    return workspace() if _found() or Workspace.around() else None
 
 
 def _put_in_order() -> None:

@@ -12,7 +12,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from breaks import i18n, terminal
-from breaks.errors import BreaksError
+from breaks.errors import BreaksError, Exit
 from breaks.workspace import LIBRARY, Workspace
 
 _ = i18n.gettext
@@ -157,7 +157,8 @@ def _workspace(start: Path | None) -> Iterator[Finding]:
     try:
         ws = Workspace.find(start)
     except BreaksError as error:
-        yield Finding("workspace", Health.NOTE, error.found, error.todo)
+        health = Health.NOTE if error.code == Exit.PRECONDITION else Health.BAD
+        yield Finding("workspace", health, error.found, error.todo)
         return
     yield Finding("workspace", Health.GOOD, _short(ws.root))
     yield from _access(ws)

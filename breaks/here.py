@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from breaks.catalog import BUILTIN, Catalog, load_catalog
-from breaks.errors import BreaksError
 from breaks.library import shipped_sources
 from breaks.workspace import Workspace
 
 
 def catalogue() -> Catalog:
     """The breaks that ship and, inside of a workspace, those of its own."""
-    ws = _workspace()
+    ws = Workspace.around()
     return load_catalog([BUILTIN, *(ws.config.catalog if ws else ())])
 
 
@@ -20,12 +19,5 @@ def sources() -> Mapping[str, bytes]:
     """The library without any break: the workspace's, applied breaks taken out; else as shipped."""
     from breaks import journal
 
-    ws = _workspace()
+    ws = Workspace.around()
     return journal.pristine_sources(ws) if ws else shipped_sources()
-
-
-def _workspace() -> Workspace | None:
-    try:
-        return Workspace.find()
-    except BreaksError:
-        return None

@@ -20,6 +20,7 @@ _ = i18n.gettext
 MARKER, STATE, LIBRARY = "breaks.toml", ".breaks", "minitorch"
 JOURNAL = "journal.json"  # in the state folder, while a break is applied
 MODULE = re.compile(rf"{LIBRARY}(\.[A-Za-z_][A-Za-z0-9_]*)*")
+LARGEST = 64 << 10  # bytes of `breaks.toml`
 INSTALLED = {"site-packages", "dist-packages"}
 
 
@@ -41,16 +42,23 @@ class Workspace:
     @classmethod
     def find(cls, start: Path | str | None = None) -> Workspace:
         """The workspace around a folder (the current one), looked for upwards, as git does."""
+        if ws := cls.around(start):
+            return ws
+        raise BreaksError(
+            _("a workspace: a folder with %(marker)s, here or above") % {"marker": MARKER},
+            _("none around %(folder)s") % {"folder": Path(start or Path.cwd()).resolve()},
+            _("Make one with `breaks init DIR` and go there; in a clone, go to its folder."),
+            code=Exit.PRECONDITION,
+        )
+
+    @classmethod
+    def around(cls, start: Path | str | None = None) -> Workspace | None:
+        """The same, None where there is none.  One whose `breaks.toml` is wrong is refused."""
         here = Path(start or Path.cwd()).resolve()
         for folder in (here, *here.parents):
             if (folder / MARKER).is_file():
                 return cls.at(folder)
-        raise BreaksError(
-            _("a workspace: a folder with %(marker)s, here or above") % {"marker": MARKER},
-            _("none around %(folder)s") % {"folder": here},
-            _("Make one with `breaks init DIR` and go there; in a clone, go to its folder."),
-            code=Exit.PRECONDITION,
-        )
+        return None
 
     @classmethod
     def at(cls, root: Path) -> Workspace:
@@ -189,6 +197,9 @@ def _config(root: Path) -> Config:
 
 
 def _toml(path: Path) -> Mapping[str, object]:
+    if (size := path.stat().st_size) > LARGEST:
+        expected, found = _("at most %(n)d KiB") % {"n": LARGEST >> 10}, f"{size >> 10} KiB"
+        raise _wrong(path, expected, found, _("Name fewer folders."))
     try:
         text = path.read_text(encoding="utf-8")
         if not any(
@@ -200,6 +211,9 @@ def _toml(path: Path) -> Mapping[str, object]:
         return tomllib.loads(text)
     except ValueError as error:  # not TOML, or not UTF-8
         raise _wrong(path, _("TOML"), str(error), _("Correct that line.")) from None
+    except RecursionError:
+        found = _("more levels than Python can follow")
+        raise _wrong(path, _("TOML"), found, _("Correct that line.")) from None
 
 
 def _folders(path: Path, key: str, value: object) -> tuple[Path, ...]:
@@ -210,8 +224,8 @@ def _folders(path: Path, key: str, value: object) -> tuple[Path, ...]:
         )
     folders = []
     for item in value:
-        folder = (path.parent / item).resolve()
-        if not folder.is_relative_to(path.parent):
+        folder = path.parent if "\0" in item else (path.parent / item).resolve()
+        if "\0" in item or not folder.is_relative_to(path.parent):
             raise _wrong(path, expected, repr(item), _("Move the folder into the workspace."))
         folders.append(folder)
     return tuple(folders)

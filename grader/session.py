@@ -43,7 +43,7 @@ class Session:
         from labs.load import BUILTIN, load_labs
 
         own = self.ws.config.labs if self.ws else ()
-        return load_labs([BUILTIN, *(folder for folder in own if folder.is_dir())])
+        return load_labs([BUILTIN, *own])
 
     @cached_property
     def catalogue(self) -> Catalog:
@@ -220,7 +220,7 @@ def no_prediction(lab: Lab, break_id: str, command: str) -> BreaksError:
     )
     return BreaksError(
         _("a committed prediction for %(lab)s, %(id)s") % {"lab": lab.id, "id": break_id},
-        _("none"),
+        _("none yet"),
         todo % {"command": command, "lab": lab.id},
         code=Exit.PRECONDITION,
     )

@@ -332,6 +332,25 @@ def test_new_never_overwrites(lab, run):
     assert "mine" == Path("my-break.yaml").read_text()
 
 
+@pytest.mark.parametrize(
+    "line", [["list"], ["show", "skip-unbroadcast"], ["status"], [], ["check", "skip-unbroadcast"]]
+)
+def test_a_wrong_configuration_is_heard_of_whatever_the_command(lab, run, line):
+    (lab.root / "breaks.toml").write_text('catalogue = ["mine"]')
+    code, _out, err = run(*line)
+
+    assert 2 == code
+    assert "Did you mean catalog?" in err
+
+
+def test_doctor_says_that_the_configuration_is_wrong(lab, run):
+    (lab.root / "breaks.toml").write_text('catalogue = ["mine"]')
+    code, out, _err = run("doctor")
+
+    assert 0 != code
+    assert "catalogue" in out
+
+
 def test_a_catalogue_of_ones_own_is_used_everywhere(lab, run, tree):
     before = tree(lab)
     (lab.root / "breaks.toml").write_text('catalog = ["mine"]\n')

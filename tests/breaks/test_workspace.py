@@ -104,6 +104,9 @@ def test_folders_of_ones_own_are_read(ws):
         pytest.param('catalog = ["a"', "TOML", id="not TOML"),
         pytest.param("catalog = []\ncatalog = []", "TOML", id="a key twice"),
         pytest.param('labs = ["out"]', "inside the workspace", id="through a link"),
+        pytest.param('labs = ["a\\u0000"]', "inside the workspace", id="no name of a folder"),
+        pytest.param("labs = " + "[" * 5000, "TOML", id="too deep"),
+        pytest.param("labs = [" + '"mine", ' * 9000 + "]", "KiB", id="too large"),
     ],
 )
 def test_a_wrong_configuration_is_refused_with_its_file(ws, tmp_path, text, words):
