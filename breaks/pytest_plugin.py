@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from subprocess import Popen
-
     from breaks.model import Break
+    from breaks.pytest_runs import Ended, Runs
 
 ALL = "all"
-Running = set["Popen[str]"]
+OPTIONS = ("--break", "--break-family", "--break-jobs")
 
 
 class Fate(StrEnum):
@@ -45,6 +44,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "and prints which ones the tests kill",
     )
     group.addoption(
+        "--break-family", metavar="FAMILY", help="with --break all: only breaks of this family"
+    )
+    group.addoption(
         "--break-jobs", type=int, default=2, metavar="N", help="processes at once (default: 2)"
     )
 
@@ -64,6 +66,16 @@ def pytest_configure(config: pytest.Config) -> None:
     if len(ids) > 1:
         raise pytest.UsageError(_("--break all already means every break; leave the others out"))
     config.pluginmanager.register(Tournament(config), "breaklabs-tournament")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """A run says what it has loaded, so that later ones need not load it again."""
+    import os
+
+    if "BREAKLABS_LOADED" in os.environ and not hasattr(config, "workerinput"):
+        from breaks import pytest_server
+
+        pytest_server.note(os.environ.items())
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -115,45 +127,51 @@ class Tournament:
         return True  # nothing is collected in this process
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        breaks = every_break()
+        from breaks.pytest_runs import Runs
+
+        breaks = every_break(self.config.getoption("break_family"))
+        runs = Runs(max(1, self.config.getoption("--break-jobs")))
         started = time.monotonic()
-        self.prove_control()
-        limit = 10 + 5 * (time.monotonic() - started)
-        for brk, fate in self.contest(breaks, limit):
-            if fate is Fate.SURVIVED and brk.equivalent:
-                fate = Fate.EQUIVALENT
-            self.fates[brk.id] = fate
-            self.show(brk.id, fate, len(breaks))
+        try:
+            self.prove_control(runs)
+            limit = 10 + 5 * (time.monotonic() - started)
+            runs.prepare()
+            for brk, fate in self.contest(runs, breaks, limit):
+                if fate is Fate.SURVIVED and brk.equivalent:
+                    fate = Fate.EQUIVALENT
+                self.fates[brk.id] = fate
+                self.show(brk.id, fate, len(breaks))
+        finally:
+            runs.end()
         self.seconds = time.monotonic() - started
         session.testscollected = len(self.fates)
         session.testsfailed = len(self.bad)
         return True
 
-    def prove_control(self) -> None:
+    def prove_control(self, runs: Runs) -> None:
         """Refuses tests that say nothing: those that fail without any break."""
-        fate, output = run(self.arguments, None, limit=None, running=set())
-        if fate is not Fate.SURVIVED:
+        code, output = runs.first(self.arguments)
+        if fate_of((code, output), None) is not Fate.SURVIVED:
             sys.stdout.write(output)
             raise pytest.UsageError(
                 _("the tests must pass on the correct library before breaks say anything")
             )
 
-    def contest(self, breaks: Sequence[Break], limit: float) -> Iterator[tuple[Break, Fate]]:
+    def contest(
+        self, runs: Runs, breaks: Sequence[Break], limit: float
+    ) -> Iterator[tuple[Break, Fate]]:
         """The fate of each mutant, in order; several run at once, and all end with this one."""
         from concurrent.futures import ThreadPoolExecutor
 
-        running: Running = set()
-
         def fate(brk: Break) -> Fate:
-            return run(self.arguments, brk.id, limit=limit, running=running)[0]
+            return fate_of(runs.run([*self.arguments, "--break", brk.id], limit), brk.id)
 
-        with ThreadPoolExecutor(max(1, self.config.getoption("--break-jobs"))) as pool:
+        with ThreadPoolExecutor(runs.jobs) as pool:
             try:
                 yield from zip(breaks, pool.map(fate, breaks), strict=True)
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
-                for process in list(running):
-                    end(process)
+                runs.end()
                 raise
 
     @property
@@ -184,52 +202,38 @@ class Tournament:
             say(_("No break survives these tests."))
 
 
-def every_break() -> list[Break]:
+def every_break(family: str | None = None) -> list[Break]:
+    """The breaks of the catalogue; of one family, if it is named."""
     from breaks import here
     from breaks.errors import BreaksError
 
     try:
-        return list(here.catalogue())
+        known = list(here.catalogue())
     except BreaksError as error:
         raise pytest.UsageError(str(error)) from None
+    found = [brk for brk in known if family in (None, brk.family.value)]
+    if not found:
+        families = ", ".join(sorted({brk.family.value for brk in known}))
+        raise pytest.UsageError(_("--break-family is one of %(families)s") % {"families": families})
+    return found
 
 
 def without_options(arguments: Iterator[str]) -> list[str]:
     """The command line without this plugin's options, which the children get on their own."""
     kept = []
     for argument in arguments:
-        if argument in ("--break", "--break-jobs"):
+        if argument in OPTIONS:
             next(arguments, None)
-        elif not argument.startswith(("--break=", "--break-jobs=")):
+        elif argument.partition("=")[0] not in OPTIONS:
             kept.append(argument)
     return kept
 
 
-def run(
-    arguments: Sequence[str], break_id: str | None, *, limit: float | None, running: Running
-) -> tuple[Fate, str]:
-    """One run of the tests in a process of its own: what became of the mutant, and the output."""
-    from subprocess import PIPE, STDOUT, Popen, TimeoutExpired
-
-    which = [] if break_id is None else ["--break", break_id]
-    command = [sys.executable, "-B", "-m", "pytest", *arguments, *which]
-    with Popen(command, stdout=PIPE, stderr=STDOUT, text=True, start_new_session=True) as process:
-        running.add(process)
-        try:
-            output, _nothing = process.communicate(timeout=limit)
-        except TimeoutExpired:
-            end(process)
-            return Fate.HUNG, ""
-        except BaseException:
-            end(process)
-            raise
-        finally:
-            running.discard(process)
-    return fate_of(process.returncode, break_id, output), output
-
-
-def fate_of(code: int, break_id: str | None, output: str) -> Fate:
-    """What the exit code of a run says.  Refuses to take tests that did not run for a verdict."""
+def fate_of(ended: Ended, break_id: str | None) -> Fate:
+    """What the end of a run says.  Refuses to take tests that did not run for a verdict."""
+    code, output = ended
+    if code is None:
+        return Fate.HUNG
     if code == pytest.ExitCode.OK:
         return Fate.SURVIVED
     if code == pytest.ExitCode.USAGE_ERROR and break_id is not None:
@@ -237,18 +241,3 @@ def fate_of(code: int, break_id: str | None, output: str) -> Fate:
     if code in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.NO_TESTS_COLLECTED):
         raise pytest.UsageError(_("the tests could not be run:\n%(output)s") % {"output": output})
     return Fate.KILLED
-
-
-def end(process: Popen[str]) -> None:
-    """Stops a run and whatever it started."""
-    import os
-    import signal
-
-    try:
-        if hasattr(os, "killpg"):
-            os.killpg(process.pid, signal.SIGKILL)
-        else:
-            process.kill()
-    except ProcessLookupError:
-        pass
-    process.wait()
