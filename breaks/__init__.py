@@ -24,10 +24,10 @@ __all__ = ["broken"]
 
 
 @contextmanager
-def broken(what: str | Break) -> Iterator[ModuleType]:
-    """The library under a break, as a module of its own; files and `import minitorch` stay as is.
+def broken(what: str | Break, *more: str | Break) -> Iterator[ModuleType]:
+    """The library under a break, or several, as a module of its own; files and `import minitorch` stay as is.
 
-    `what` is the id of a break, or a Break.  Inside of a workspace its own breaks are known too,
+    `what` is the id of a break, or a Break; so are `more`, one on top of the other.  Inside of a workspace its own breaks are known too,
     and its library is the one that is broken.  Raises BreaksError for an unknown id, or where the
     break does not apply.
     """
@@ -35,5 +35,9 @@ def broken(what: str | Break) -> Iterator[ModuleType]:
     from breaks.library import load_library
     from breaks.rewrite import mutate
 
-    brk = here.catalogue().get(what) if isinstance(what, str) else what
-    yield load_library(mutate(here.sources(), brk), label=brk.id)
+    known, sources, labels = here.catalogue(), here.sources(), []
+    for one in (what, *more):
+        brk = known.get(one) if isinstance(one, str) else one
+        sources = mutate(sources, brk)
+        labels.append(brk.id)
+    yield load_library(sources, label="+".join(labels))

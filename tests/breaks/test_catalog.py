@@ -104,6 +104,14 @@ def test_a_broken_library_is_a_module_of_its_own():
     assert mt is not minitorch
 
 
+def test_two_breaks_are_in_one_library():
+    with broken("skip-unbroadcast", "relu-gradient-one-at-zero") as mt:
+        x = mt.Tensor([-1.0, 0.0, 1.0], requires_grad=True)
+        (x.relu() + mt.Tensor([[0.0] * 3] * 2)).sum().backward()
+
+    assert x.grad.tolist() == [[0.0, 1.0, 1.0]] * 2
+
+
 def test_broken_takes_an_id_that_exists():
     with pytest.raises(BreaksError, match="no-such-break"), broken("no-such-break"):
         pass

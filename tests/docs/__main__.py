@@ -1,9 +1,11 @@
 """`make docs`: writes below each command of the pages what it prints today."""
 
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from tests.docs import notebook
 from tests.docs.compare import updated
 from tests.docs.page import Page, PageError, pages
 from tests.docs.session import same_for, session
@@ -31,7 +33,7 @@ def regenerated(page: Page) -> Page:
 
 def main(names: list[str]) -> int:
     """Rewrites the named pages, or all; prints which changed."""
-    paths = [Path(name).resolve() for name in names] or pages(ROOT)
+    paths = [Path(name).resolve() for name in names] or [*pages(ROOT), notebook.NOTEBOOK]
     failed = 0
     with ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(update, path) for path in paths]
@@ -47,6 +49,9 @@ def main(names: list[str]) -> int:
 
 def update(path: Path) -> bool:
     """Writes the page again; whether it changed."""
+    if path.suffix == ".ipynb":
+        with tempfile.TemporaryDirectory() as folder:
+            return notebook.update(path, Path(folder))
     page = Page.read(path, ROOT)
     if not page.examples():
         return False
