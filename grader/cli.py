@@ -333,7 +333,7 @@ def verify() -> Reply:
         ("grader train --all --html train.html", N_("with every curve, in a page")),
     ],
 )
-@click.argument("ids", nargs=-1, metavar="[ID]", shell_complete=_breaks)
+@click.argument("ids", nargs=-1, metavar="ID", shell_complete=_breaks)
 @click.option("--all", "every", is_flag=True, help=N_("Every break of the catalogue."))
 @click.option(
     "--form",

@@ -43,7 +43,7 @@ def _everything(here: Session) -> list[Part]:
         command = here.following()
         raise BreaksError(
             _("at least one committed prediction"),
-            _("none"),
+            _("none yet"),
             _("Start with `%(command)s`, or name a lab with --no-predict.") % {"command": command},
             code=Exit.PRECONDITION,
         )

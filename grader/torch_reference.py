@@ -16,9 +16,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from breaks import i18n
 from grader.errors import GraderError
 from labs.numbers import SEED
 
+_ = i18n.gettext
 INSTALL = "pip install 'breaklabs[torch]'"
 
 # ------------------------------------------------------------------ in torch's process
@@ -301,7 +303,10 @@ class Asked:
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise GraderError(
-                "an answer from torch", "none within 300 s", "Try again without --live.", code=4
+                _("an answer from torch"),
+                _("none within 300 s"),
+                _("Try again without --live."),
+                code=4,
             ) from None
         except BaseException:
             self.process.kill()
@@ -309,14 +314,13 @@ class Asked:
         try:
             answer = json.loads(out)
         except ValueError:
-            last = err.decode(errors="replace").strip().splitlines()[-1:] or ["no output"]
+            last = err.decode(errors="replace").strip().splitlines()[-1:] or [_("no output")]
             raise GraderError(
-                "an answer from torch", last[0], "Check the torch installation.", code=4
+                _("an answer from torch"), last[0], _("Check the torch installation."), code=4
             ) from None
         if "missing" in answer:
-            raise GraderError(
-                "torch, to ask it live", answer["missing"], f"Install it: {INSTALL}", code=4
-            )
+            todo = _("Install it (%(command)s), or leave out --live.") % {"command": INSTALL}
+            raise GraderError(_("torch, to ask it live"), answer["missing"], todo, code=4)
         return dict(answer)
 
     def stop(self) -> None:

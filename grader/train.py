@@ -10,6 +10,7 @@ from breaks.console import Reply
 from breaks.errors import BreaksError
 from breaks.model import Break
 from grader import plot, screens
+from grader.evidence import localised
 from grader.recording import Form, Outcome, TrainingObservation, TrainingRun
 from grader.session import Session, progressing
 from grader.words import meaning
@@ -76,7 +77,9 @@ def observe(
     for one in clean.runs:
         learnt = one.first is not None and one.last is not None and one.last < one.first / 2
         if one.outcome is not Outcome.SAME or one.error or not learnt:
-            raise missing_proof("a correct library that learns", one.error or "it did not", CLEAN)
+            raise missing_proof(
+                _("a correct library that learns"), one.error or _("it did not"), CLEAN
+            )
     return clean, [
         judge(reports[0], report, brk.id) for brk, report in zip(breaks, reports[1:], strict=True)
     ]
@@ -144,7 +147,7 @@ def happened(run: TrainingRun) -> str:
     """What happened, in a few words."""
     if run.error:
         where = f"{run.phase.value}: " if run.phase.value != "nowhere" else ""
-        return where + run.error
+        return where + localised(run.error)
     text = meaning(run.outcome)
     return text + (f"; {run.validation}" if run.validation else "")
 

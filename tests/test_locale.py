@@ -22,6 +22,7 @@ SAME = {
 PLACEHOLDER = re.compile(r"%\(\w+\)[-+ #0]*\d*(?:\.\d+)?[a-zA-Z]|%%")
 CODE_IN_TEXT = re.compile(r"`[^`]*`")
 OPTION = re.compile(r"(?<![\w-])--?[a-z][a-z-]*")
+MARKS = (("¿", r"\?"), ("¡", "!"))
 END = re.compile(r"[.:?!…]?\Z")
 
 
@@ -69,9 +70,9 @@ def edges_differ(english: str, spanish: str) -> bool:
 
 
 def half_marked(_english: str, spanish: str) -> bool:
-    """A question or exclamation that is not opened, or not closed."""
-    bare = CODE_IN_TEXT.sub("", spanish).replace("; ? ", "; ").replace(". ? ", ". ")
-    return any(bare.count(a) != bare.count(b) for a, b in ("¿?", "¡!"))
+    """A question or exclamation that is not opened, or not closed; a sign on its own is neither."""
+    bare = CODE_IN_TEXT.sub("word", spanish)
+    return any(bare.count(a) != len(re.findall(rf"(?<=[\w)”»]){b}", bare)) for a, b in MARKS)
 
 
 PROBLEMS: dict[str, Callable[[str, str], bool]] = {
@@ -193,6 +194,7 @@ def test_a_bad_translation_is_found(name, english, spanish):
         ("How? %(levels)s", "¿Cómo? %(levels)s"),
         ("%(a)s before %(b)d", "%(b)d después de %(a)s"),
         ("an answer; ? lists what there is", "una respuesta; ? muestra las que hay"),
+        ("with * + ? {", "con * + ? {"),
     ],
 )
 def test_a_good_translation_is_accepted(english, spanish):
