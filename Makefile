@@ -99,3 +99,11 @@ mutation: $(VENV)/.dev  ## which breaks do minitorch's own tests kill?
 .PHONY: locale
 locale: $(VENV)/.dev  ## the sentences of the code into the Spanish catalogue, and that compiled
 	$(BIN)/python -m tests.messages
+
+.PHONY: bench-grader
+bench-grader: $(VENV)/.bench  ## the grader beside imports, pytest, mutmut and cosmic-ray; writes docs/performance-grader.md
+	$(BIN)/python benchmarks/bench_grader.py
+
+.PHONY: determinism
+determinism: $(VENV)/.dev  ## a hundred runs, two orders, two hash seeds, one and two workers: one answer
+	BREAKLABS_RUNS=100 $(BIN)/pytest tests/grader/test_determinism.py

@@ -49,8 +49,7 @@ def kit_digest() -> str:
     for package, names in DECISIVE.items():
         found = util.find_spec(package)
         for folder in found.submodule_search_locations or () if found else ():
-            paths = [Path(folder, f"{name}.py") for name in names.split()]
-            for path in [*paths, *sorted(Path(folder).glob("sentinel.yaml"))]:
+            for path in [Path(folder, f"{name}.py") for name in names.split()]:
                 digest.update(f"{package}/{path.name}\0".encode())
                 digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()
@@ -109,8 +108,8 @@ class Cache:
             return None
 
     def put(self, key: str, answer: Any) -> None:
-        """Keeps an answer: whole or not at all.  A folder that cannot be written keeps nothing."""
-        if self.folder is None:
+        """Keeps an answer: whole or not at all.  A link, or a place without access, keeps none."""
+        if self.folder is None or self.folder.is_symlink():
             return
         body = json.dumps(answer, allow_nan=False, separators=(",", ":")).encode()
         with contextlib.suppress(OSError):

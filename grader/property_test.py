@@ -3,7 +3,7 @@
 The kind is read off the inputs: sizes that are equal stay equal, axes of length 1 and missing axes
 stay so, everything else may be 1 … 4.  The law: the shape contract, and the gradient under an
 irregular cotangent is what differences say.  Hypothesis chooses (derandomised, no database), once,
-on the correct library; every broken one is tried on the same shapes in the same order.  The kind is
+for the correct library; every broken one is tried on the same shapes in the same order.  The kind is
 small, so that the smallest shapes that reveal a fault, or hide it, are found by looking at all.
 """
 
@@ -106,7 +106,7 @@ class Search:
         return self.seen[i]
 
     def attempt(self, number: int) -> None:
-        """Tries a shape for Hypothesis.  Raises LawBrokenError where the law does not hold."""
+        """Tries a shape.  Raises LawBrokenError where the law does not hold."""
         i = number % len(self.assignments)
         self.tried[i] = None
         if self.law(i)[0] == "differs":
@@ -123,7 +123,7 @@ def hypothesis_test() -> Any:
     from hypothesis import HealthCheck, Phase, Verbosity, given, settings
     from hypothesis import strategies as st
 
-    def holds(search: Search | None, number: int) -> None:
+    def holds(search: Draws | None, number: int) -> None:
         if search is not None:
             search.attempt(number)
 
@@ -140,8 +140,29 @@ def hypothesis_test() -> Any:
 
 
 def warm() -> None:
-    """Loads Hypothesis and lets it do what it does once per process."""
-    hypothesis_test()(None)
+    """Loads Hypothesis and lets it choose, once for all children."""
+    for count in range(1, MOST_SHAPES + 2):
+        chosen(count)
+
+
+class Draws:
+    """Takes what Hypothesis chooses among so many shapes, and objects to none."""
+
+    def __init__(self, count: int):
+        self.count = count
+        self.seen: dict[int, None] = {}
+
+    def attempt(self, number: int) -> None:
+        self.seen[number % self.count] = None
+
+
+@cache
+def chosen(count: int) -> tuple[int, ...]:
+    """The shapes that Hypothesis chooses among `count`, in its order; asked once per process."""
+    draws = Draws(count)
+    if count:
+        hypothesis_test()(draws)
+    return tuple(draws.seen)
 
 
 def search(
@@ -149,18 +170,15 @@ def search(
 ) -> dict[str, Any]:
     """What was tried, the smallest shapes that break the law, the smallest that do not.
 
-    `order` is what Hypothesis chose on the correct library; without it Hypothesis chooses here.
+    `order` is what Hypothesis chose for the correct library; without it Hypothesis chooses here.
     Either way the smallest are found by looking at all shapes, not by luck of the shrinking.
     """
     one = Search(program, assignments)
     revealing: int | None = None
     hiding: int | None = None
     try:
-        if order is not None:
-            for number in order:
-                one.attempt(number)
-        elif assignments:
-            hypothesis_test()(one)
+        for number in chosen(len(assignments)) if order is None else order:
+            one.attempt(number)
     except LawBrokenError:
         revealing, hiding = one.first("differs"), one.first("agrees")
     tried = sorted(one.tried)
