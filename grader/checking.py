@@ -100,8 +100,8 @@ def committed(here: Session, lab: Lab, break_id: str) -> Commit:
         again = here.command("predict", f"{lab.id.removesuffix('.b')}.b", break_id)
         raise BreaksError(
             _("the prediction as it was committed"),
-            _("line %(line)d of .breaks/commits.jsonl: %(damage)s")
-            % {"line": fault.number, "damage": fault.damage.value},
+            _("line %(line)d of .breaks/commits.jsonl, edited since it was written")
+            % {"line": fault.number},
             _("Put the file back from a copy, or make a second attempt: `%(again)s`.")
             % {"again": again},
             code=Exit.PRECONDITION,
