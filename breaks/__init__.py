@@ -25,11 +25,12 @@ __all__ = ["broken"]
 
 @contextmanager
 def broken(what: str | Break, *more: str | Break) -> Iterator[ModuleType]:
-    """The library under a break, or several, as a module of its own; files and `import minitorch` stay as is.
+    """The library under one break or several, as a module of its own.
 
-    `what` is the id of a break, or a Break; so are `more`, one on top of the other.  Inside of a workspace its own breaks are known too,
-    and its library is the one that is broken.  Raises BreaksError for an unknown id, or where the
-    break does not apply.
+    Files and `import minitorch` stay as they are.  `what` is the id of a break, or a Break; so are
+    `more`, one on top of the other.  Inside of a workspace its own breaks are known too, and its
+    library is the one that is broken.  Raises BreaksError for an unknown id, or where a break does
+    not apply.
     """
     from breaks import here
     from breaks.library import load_library

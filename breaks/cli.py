@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ = i18n.gettext
 Sources = Mapping[str, bytes]
+FOLDER = click.Path(readable=False)  # so that shells complete it; nothing is asked of it here
 
 cli = console.Cli(
     "breaks",
@@ -119,6 +120,20 @@ def _ids(ctx: click.Context, _param: click.Parameter, start: str) -> list[Comple
     ]
 
 
+def _ids_and_files(ctx: click.Context, param: click.Parameter, start: str) -> list[CompletionItem]:
+    """The ids that begin like this; the shell adds its files."""
+    from click.shell_completion import CompletionItem
+
+    return [*_ids(ctx, param, start), CompletionItem(start, type="file")]
+
+
+def _families(_ctx: click.Context, _param: click.Parameter, start: str) -> list[str]:
+    """The families that begin like this."""
+    from breaks.model import Family
+
+    return [family.value for family in Family if family.value.startswith(start)]
+
+
 def _applied_ids(ctx: click.Context, _param: click.Parameter, start: str) -> list[CompletionItem]:
     """The ids of applied breaks that begin like this."""
     from click.shell_completion import CompletionItem
@@ -148,6 +163,7 @@ def _catalog_option(command: Callable[..., Any]) -> Callable[..., Any]:
         "--catalog",
         multiple=True,
         metavar="DIR",
+        type=FOLDER,
         help=N_("A folder of breaks of your own, beside those that ship."),
     )(command)
 
@@ -180,7 +196,7 @@ def home() -> Reply:
         ("breaks list --json | jq -r '.breaks[].id'", N_("for a program")),
     ],
 )
-@click.option("--family", help=N_("Only breaks of this family."))
+@click.option("--family", shell_complete=_families, help=N_("Only breaks of this family."))
 @_catalog_option
 def list_(family: str | None, catalog: tuple[str, ...]) -> Reply:
     from breaks import screens
@@ -394,7 +410,7 @@ def revert(ids: tuple[str, ...], keep: bool) -> Reply:
     ),
     examples=[("breaks init my-lab && cd my-lab", N_("a new folder, and into it"))],
 )
-@click.argument("folder", metavar="DIR")
+@click.argument("folder", metavar="DIR", type=FOLDER)
 def init(folder: str) -> Reply:
     from breaks.create import create
 
@@ -416,7 +432,7 @@ def init(folder: str) -> Reply:
     ],
 )
 @click.argument("break_id", metavar="ID")
-@click.option("--catalog", metavar="DIR", help=N_("The folder to write to."))
+@click.option("--catalog", metavar="DIR", type=FOLDER, help=N_("The folder to write to."))
 def new(break_id: str, catalog: str | None) -> Reply:
     from breaks import template
 
@@ -466,7 +482,7 @@ def _from_here(path: Path) -> str:
         ),
     ],
 )
-@click.argument("names", nargs=-1, metavar="ID|FILE", shell_complete=_ids)
+@click.argument("names", nargs=-1, metavar="ID|FILE", shell_complete=_ids_and_files)
 @click.option("--quick", is_flag=True, help=N_("Do not run the detectors."))
 @click.option("--try", "pattern", metavar="PATTERN", help=N_("Show what a pattern matches."))
 @click.option("--scope", metavar="SCOPE", help=N_("With --try: a class or function."))

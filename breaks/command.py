@@ -123,6 +123,7 @@ def _common() -> list[click.Parameter]:
             ["--lang"],
             metavar="en|es",
             expose_value=False,
+            shell_complete=_languages,
             help=N_("Language of the sentences (else the locale decides)."),
         ),
         click.Option(
@@ -134,6 +135,10 @@ def _common() -> list[click.Parameter]:
             help=N_("Show this page."),
         ),
     ]
+
+
+def _languages(_ctx: click.Context, _param: click.Parameter, start: str) -> list[str]:
+    return [language for language in i18n.LANGUAGES if language.startswith(start)]
 
 
 def _show_help(ctx: click.Context, _param: click.Parameter, wanted: bool) -> None:
