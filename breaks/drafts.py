@@ -12,6 +12,7 @@ from breaks.workspace import Workspace
 def draft(ws: Workspace, content: bytes, mode: int | None = None) -> Path:
     """The content in a file that nothing refers to yet."""
     folder = ws.state / "tmp"
+    ws.refuse_links(folder)
     durable.make_folder(folder)
     path = folder / f"{os.getpid()}.{os.urandom(4).hex()}"
     durable.create(path, content, mode)
@@ -20,6 +21,7 @@ def draft(ws: Workspace, content: bytes, mode: int | None = None) -> Path:
 
 def save(ws: Workspace, target: Path, content: bytes) -> None:
     """The file `target` with this content, whole or not at all."""
+    ws.refuse_links(target.parent)
     durable.make_folder(target.parent)
     durable.rename(draft(ws, content), target)
 

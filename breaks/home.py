@@ -96,7 +96,7 @@ def _checked(ws: Workspace) -> tuple[str, ...]:
             event = json.loads(line)
             if event["kind"] == "checked":
                 found.add(str(event["lab"]).split(".")[0])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             continue
     return tuple(sorted(found))
 

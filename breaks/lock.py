@@ -30,7 +30,7 @@ def held(path: Path, *, patience: float | None = None) -> Iterator[None]:
     """Nobody else is in a block with this path; waits for its turn, and says so."""
     durable.make_folder(path.parent)
     durable.step("lock", path)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    handle = _opened(path)
     try:
         try:
             _wait(lambda: _try_system_lock(handle), path, patience)
@@ -44,6 +44,22 @@ def held(path: Path, *, patience: float | None = None) -> Iterator[None]:
         yield
     finally:
         os.close(handle)  # and with it the lock
+
+
+def _opened(path: Path) -> int:
+    """The lock's file.  Not through a link: what it leads to is not ours to write."""
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o644)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise BreaksError(
+            _("a file of this workspace"),
+            _("a symbolic link: %(path)s leads to %(target)s")
+            % {"path": path.name, "target": os.path.realpath(path)},
+            _("Put a real file there; breaks never writes through a link."),
+            code=Exit.PRECONDITION,
+        ) from None
 
 
 def _try_system_lock(handle: int) -> bool:

@@ -33,8 +33,8 @@ def peeks(ws: Workspace) -> list[Peek]:
         try:
             item = json.loads(line)
             found.append(Peek(str(item["id"]), datetime.fromisoformat(item["time"])))
-        except (ValueError, KeyError, TypeError):
-            continue  # a line cut short by a power failure
+        except (ValueError, KeyError, TypeError, RecursionError):
+            continue  # a line cut short by a power failure, or no line of ours
     return found
 
 

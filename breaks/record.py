@@ -93,7 +93,7 @@ def load(folder: Path) -> Record:
         return Record()
     try:
         return _decoded(json.loads(content))
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BreaksError(
             _("the journal of this workspace"),
             _("a file that cannot be read: %(error)s") % {"error": repr(error)},

@@ -97,7 +97,7 @@ class Workspace:
         path = self.root.joinpath(*parts, "__init__.py")
         if len(parts) > 1 and not path.parent.is_dir():
             path = self.root.joinpath(*parts[:-1], parts[-1] + ".py")
-        self._refuse_links(path)
+        self.refuse_links(path)
         return path
 
     def file_name(self, module: str) -> str:
@@ -105,7 +105,8 @@ class Workspace:
         path = self.root.joinpath(*module.split("."))
         return self.name(path / "__init__.py" if path.is_dir() else path.with_suffix(".py"))
 
-    def _refuse_links(self, path: Path) -> None:
+    def refuse_links(self, path: Path) -> None:
+        """A link, or a file in a linked folder, is not of this workspace, wherever it leads."""
         for place in (path, *path.parents):
             if place == self.root:
                 return

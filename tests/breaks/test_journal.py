@@ -296,6 +296,33 @@ def test_a_linked_folder_is_refused_too(ws, breaks, tmp_path):
         journal.apply(ws, breaks["minus"])
 
 
+def test_the_lock_is_not_written_through_a_link(ws, breaks, tree, tmp_path):
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    ws.state.mkdir()
+    (ws.state / "lock").symlink_to(precious)
+    before = tree(ws)
+    with pytest.raises(BreaksError, match="symbolic link") as refusal:
+        journal.apply(ws, breaks["minus"])
+
+    assert Exit.PRECONDITION == refusal.value.code
+    assert ("mine", before) == (precious.read_text(), tree(ws))
+
+
+def test_a_linked_folder_of_drafts_is_refused_and_nothing_in_it_touched(ws, breaks, tree, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "precious").write_text("mine")
+    ws.state.mkdir()
+    (ws.state / "tmp").symlink_to(elsewhere)
+    before = tree(ws)
+    with pytest.raises(BreaksError, match="symbolic link"):
+        journal.apply(ws, breaks["minus"])
+
+    assert before == tree(ws)
+    assert ["precious"] == [path.name for path in elsewhere.iterdir()]
+
+
 def test_a_hard_link_elsewhere_keeps_its_content(ws, breaks, tmp_path):
     before = path(ws).read_bytes()
     os.link(path(ws), tmp_path / "twin.py")
@@ -455,6 +482,7 @@ def test_a_peek_line_cut_short_is_passed_over(ws, breaks):
         b"",
         b"{",
         b"[]",
+        b"[" * 100_000,
         b'{"version": 99}',
         b'{"version": 1, "applied": [], "unfinished": null, "texts": {"ab": "x"}}',
     ],

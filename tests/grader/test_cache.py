@@ -79,6 +79,14 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path):
     assert cache.get(KEY) is None
 
 
+def test_nothing_is_kept_through_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "cache").symlink_to(tmp_path / "elsewhere")
+    Cache(tmp_path / "cache").put(KEY, 1)
+
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 def test_the_oldest_answers_are_forgotten(tmp_path):
     cache = Cache(tmp_path)
     for i in range(6):
