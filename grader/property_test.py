@@ -3,8 +3,8 @@
 The kind is read off the inputs: sizes that are equal stay equal, axes of length 1 and missing axes
 stay so, everything else may be 1 … 4.  The law: the shape contract, and the gradient under an
 irregular cotangent is what differences say.  Hypothesis chooses (derandomised, no database), once,
-for the correct library; every broken one is tried on the same shapes in the same order.  The kind is
-small, so that the smallest shapes that reveal a fault, or hide it, are found by looking at all.
+for the correct library; every broken one is tried on the same shapes in the same order.  The kind
+is small, so that the smallest shapes that reveal a fault, or hide it, are found by looking at all.
 """
 
 from __future__ import annotations
