@@ -413,7 +413,9 @@ def _bad_value(error: click.BadParameter, see: str) -> BreaksError:
         ) % bounds
         number = re.match(r"-?\d+", error.message)
         return BreaksError(expected, number[0] if number else found, see, code=Exit.USAGE)
-    words = {"integer": _("a whole number"), "float": _("a number")}
+    words = dict.fromkeys(("float", "float range"), _("a number")) | {
+        "integer": _("a whole number")
+    }
     expected = f"{name}: " + words.get(getattr(kind, "name", ""), _("a value that fits"))
     return BreaksError(expected, found, see, code=Exit.USAGE)
 

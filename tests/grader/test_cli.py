@@ -196,7 +196,7 @@ UNKNOWN = {
     "an option": (["check", "lab02", "--stict"], "Did you mean --strict"),
     "a break to train": (["train", "skip-unbroadcas"], "Did you mean skip-unbroadcast"),
     "a form": (["train", "--form", "onehot"], "one-hot"),
-    "a score": (["check", "lab02", "--min-score", "eleven"], "min-score"),
+    "a score": (["check", "lab02", "--min-score", "eleven"], "--min-score: a number"),
     "a score too high": (["check", "lab02", "--min-score", "11"], "min-score"),
     "a file": (["predict", "lab02", "--from", "nowhere.yaml"], "nowhere.yaml"),
     "all and one": (["train", "--all", BRK], "Leave one of them out"),
