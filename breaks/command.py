@@ -397,7 +397,7 @@ def _bad_value(error: click.BadParameter, see: str) -> BreaksError:
     """A value of the wrong kind.  Click keeps the value only inside its sentence."""
     kind = error.param.type if error.param else None
     quoted = re.search(r"'((?:[^'\\]|\\.)*)'", error.message)
-    found = repr(quoted[1]) if quoted else error.message
+    found = repr(quoted[1]) if quoted else error.message.rstrip(".")
     name = _name(error.param)
     if isinstance(kind, click.Choice):
         choices = [str(choice) for choice in kind.choices]
