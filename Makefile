@@ -19,7 +19,7 @@ demo: $(CORE)  ## the main job on the embedded defaults; TORCH=1 asks torch live
 
 test: check unit  ## format, lint, types, import directions, and all tests
 
-long: fuzz mutation browser  ## what takes minutes: CI runs it after the tests
+long: fuzz mutation browser  ## what takes minutes
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
