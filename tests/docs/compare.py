@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 ELISION = "…"
-SECONDS = re.compile(r" *\b\d+(?:\.\d+)? (?:s|ms|µs)\b")
+SECONDS = re.compile(r" *\b(?:\d+(?:\.\d+)? (?:s|ms|µs)|\d+\.\d\ds(?: \(\d:\d\d:\d\d\))?)(?!\w)")
 EXIT = re.compile(r"^\(exit \d+\)$")
 FLOAT = re.compile(r"[-+]?\d+\.\d+(?:e[-+]?\d+)?|[-+]?\d+e[-+]?\d+")
 

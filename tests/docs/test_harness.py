@@ -38,6 +38,7 @@ TRUE_PAGES = {
     "an elision of nothing": console("$ seq 2", "1", "…", "2"),
     "two elisions": console("$ seq 100", "…", "7", "8", "…"),
     "durations": console("$ echo 'took 2.1 s,   33 ms'", "took 99 s, 0.1 ms"),
+    "durations as pytest writes them": console("$ echo in 62.73s '(0:01:02)'", "in 0.18s"),
     "a folder of this run": console("$ pwd; echo $TMPDIR/x", "/home/you/workspace", "/tmp/x"),
     "80 columns": console(
         "$ python -c 'import shutil; print(shutil.get_terminal_size().columns)'", "80"
