@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from breaks import __version__, console, durable, i18n, journal
+from breaks import __version__, console, i18n, journal
 from breaks.console import Reply
-from breaks.errors import BreaksError, Exit
-from grader import commits, learner, lines, markdown, screens
+from breaks.errors import Exit
+from grader import commits, learner, lines, markdown, outfile, screens
 from grader.commits import Chain, Damage
 from grader.learner import Row, Stage
 from grader.score import CALIBRATION_AFTER
@@ -230,7 +230,7 @@ def _flag(row: Row) -> str:
 
 
 def _export(here: Session, file: Path, document: Json) -> None:
-    """Everything on record, in one file; what is there already is not overwritten by half."""
+    """Everything on record, in one file."""
     ws = here.workspace
     whole = {
         "version": 1,
@@ -239,19 +239,8 @@ def _export(here: Session, file: Path, document: Json) -> None:
         "commits": [line.document for line in lines.read(ws, commits.FILE)],
         "events": [line.document for line in lines.read(ws, learner.FILE)],
     }
-    if file.is_dir():
-        raise BreaksError(
-            _("a file to write"), _("the folder %(name)s") % {"name": file}, _("Name a file.")
-        )
-    scratch = file.with_name(f"{file.name}.new")
-    try:
-        durable.remove(scratch)
-        durable.create(scratch, json.dumps(whole, indent=1, ensure_ascii=False).encode())
-        durable.rename(scratch, file)
-    except FileNotFoundError:
-        raise BreaksError(
-            _("a file in a folder that exists"), str(file), _("Make the folder first.")
-        ) from None
+    content = json.dumps(whole, indent=1, ensure_ascii=False).encode()
+    outfile.write(file, content, b'"kit": "')
 
 
 # --- the chain ----------------------------------------------------------------------------------

@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from breaks import __version__, durable, i18n
-from breaks.errors import BreaksError
+from breaks import __version__, i18n
 from breaks.model import Break
-from grader import pictures, screens
+from grader import outfile, pictures, screens
 from grader.graph import Cells, GraphNode
 from grader.judge import Facet, Mark, ScenarioVerdict, Verdict
 from grader.recording import (
@@ -64,22 +63,12 @@ def render(page: str, title: str, **what: Any) -> str:
     )
 
 
+MARK = b'<meta name="generator" content="breaklabs">'  # stands in base.html
+
+
 def write(file: str, text: str) -> None:
     """The page in a file, whole or not at all."""
-    path = Path(file)
-    if path.is_dir():
-        raise BreaksError(
-            _("a file to write"), _("the folder %(name)s") % {"name": file}, _("Name a file.")
-        )
-    scratch = path.with_name(f"{path.name}.new")
-    try:
-        durable.remove(scratch)
-        durable.create(scratch, text.encode("utf-8"))
-        durable.rename(scratch, path)
-    except (FileNotFoundError, NotADirectoryError):
-        raise BreaksError(
-            _("a file in a folder that exists"), file, _("Make the folder first.")
-        ) from None
+    outfile.write(Path(file), text.encode("utf-8"), MARK)
 
 
 def picture(text: str, label: str = "", words: str = "") -> Json:
