@@ -111,10 +111,15 @@ def _joined(parts: Sequence[str], gap: str, indent: str) -> str:
 
 def proofs(observed: Observed) -> str:
     """The proofs for a screen."""
-    return console.style(_joined(proofs_text(observed).split(", "), ", ", ""), "dim")
+    return console.style(_joined(proof_parts(observed), ", ", ""), "dim")
 
 
 def proofs_text(observed: Observed) -> str:
+    """The proofs as one sentence."""
+    return ", ".join(proof_parts(observed))
+
+
+def proof_parts(observed: Observed) -> list[str]:
     """Why the answers may be believed, how old they are, and which torch was asked."""
     seen = observed.proofs
     live = (
@@ -133,7 +138,7 @@ def proofs_text(observed: Observed) -> str:
         if observed.cached
         else _("%(seconds).1f s") % {"seconds": observed.seconds}
     )
-    parts = [
+    return [
         _("control silent"),
         _("sentinel seen"),
         live,
@@ -141,7 +146,6 @@ def proofs_text(observed: Observed) -> str:
         source % {"version": torch} if torch else _("without torch"),
         when,
     ]
-    return ", ".join(parts)
 
 
 # --- one scenario -------------------------------------------------------------------------------
