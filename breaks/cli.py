@@ -251,7 +251,7 @@ def show(break_id: str, hint: int | None, catalog: tuple[str, ...]) -> Reply:
 
     ws = workspace_or_none()
     brk = catalogue(ws, catalog).get(break_id)
-    rungs = hint or 0
+    rungs = min(hint or 0, len(brk.hints))
     try:
         old, new = _difference(ws, brk)
         found, diff, problem = sites(old, new), unified(old, new), ""
@@ -274,9 +274,9 @@ def show(break_id: str, hint: int | None, catalog: tuple[str, ...]) -> Reply:
         page = screens.card(brk, found, problem, rungs=rungs)
         if rungs:
             return page
-        lines = [_("hint  %(command)s"), _("next  %(command)s")]
-        commands = f"breaks show {brk.id} --hint 1", f"breaks apply {brk.id}"
-        pairs = zip(lines, commands, strict=True)
+        pairs = [(_("next  %(command)s"), f"breaks apply {brk.id}")]
+        if brk.hints:
+            pairs.insert(0, (_("hint  %(command)s"), f"breaks show {brk.id} --hint 1"))
         return page + "\n\n" + "\n".join(line % {"command": command} for line, command in pairs)
 
     return Reply(document, text)
