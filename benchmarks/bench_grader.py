@@ -115,7 +115,7 @@ def ratio(
         theirs = cost(other, cwd)
         wall, used = zip(first or cost(ours, cwd), theirs, strict=True)
         found.append((wall[0] / per / wall[1], wall[0] / per, wall[1], used[0] / per / used[1]))
-    return tuple(statistics.median(column) for column in zip(*found, strict=True))  # type: ignore
+    return tuple(statistics.median(column) for column in zip(*found, strict=True))
 
 
 def sample(count: int) -> list[str]:
@@ -177,7 +177,8 @@ def mutmut(work: Path, tools: str) -> str | float:
 
 
 def quiet(work: Path) -> dict[str, Any]:
-    environment = {**os.environ, "PYTHONPATH": str(work)}
+    one_thread = {"OMP_NUM_THREADS": "1"}  # a fork after torch used more hangs its child
+    environment = {**os.environ, **one_thread, "PYTHONPATH": str(work)}
     return {"cwd": work, "env": environment, "capture_output": True, "text": True}
 
 
