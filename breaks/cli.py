@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -271,15 +272,26 @@ def show(break_id: str, hint: int | None, catalog: tuple[str, ...]) -> Reply:
     }
 
     def text() -> str:
-        page = screens.card(brk, found, problem, rungs=rungs)
-        if rungs:
-            return page
-        pairs = [(_("next  %(command)s"), f"breaks apply {brk.id}")]
-        if brk.hints:
-            pairs.insert(0, (_("hint  %(command)s"), f"breaks show {brk.id} --hint 1"))
-        return page + "\n\n" + "\n".join(line % {"command": command} for line, command in pairs)
+        more = "".join(f" --catalog {shlex.quote(folder)}" for folder in catalog)
+        page = screens.card(brk, found, problem, rungs=rungs, more=more)
+        pairs = []
+        if brk.hints and not rungs:
+            pairs.append((_("hint  %(command)s"), f"breaks show {brk.id} --hint 1{more}"))
+        if found and not rungs:
+            pairs.append((_("next  %(command)s"), _after_show(ws, brk.id, more)))
+        lines = [line % {"command": command} for line, command in pairs]
+        return "\n\n".join([page, "\n".join(lines)]) if lines else page
 
     return Reply(document, text)
+
+
+def _after_show(ws: Workspace | None, break_id: str, more: str) -> str:
+    """What can be done with a break that was looked at."""
+    if ws is None:
+        return "breaks init my-lab"
+    if break_id in applied_in(ws):
+        return f"breaks revert {break_id}"
+    return f"breaks apply {break_id}{more}"
 
 
 @cli.command(
@@ -329,8 +341,9 @@ def status() -> Reply:
         ],
         "edited": list(found.edited),
         "missing": list(found.missing),
+        "unrecorded": (strays := journal.unrecorded(ws, catalogue(ws, ()))),
     }
-    return Reply(document, lambda: screens.standing(found))
+    return Reply(document, lambda: screens.standing(found, strays))
 
 
 # --- changing -----------------------------------------------------------------------------------
@@ -397,7 +410,8 @@ def revert(ids: tuple[str, ...], keep: bool) -> Reply:
     gone = journal.forget(ws, *ids) if keep else journal.revert(ws, *ids)
     left = list(journal.status(ws).applied)
     document = {"reverted": gone, "kept_files": keep, "applied": left}
-    return Reply(document, lambda: screens.reverted(gone, left, keep))
+    strays = journal.unrecorded(ws, catalogue(ws, ())) if not gone else []
+    return Reply(document, lambda: screens.reverted(gone, left, keep, strays))
 
 
 # --- making one's own ---------------------------------------------------------------------------
@@ -419,7 +433,11 @@ def init(folder: str) -> Reply:
     def text() -> str:
         count = i18n.ngettext("%(n)d file", "%(n)d files", len(written)) % {"n": len(written)}
         head = _("made  %(folder)s   %(count)s") % {"folder": folder, "count": count}
-        return head + "\n" + _("next  %(command)s") % {"command": f"cd {folder} && breaks"}
+        return (
+            head
+            + "\n"
+            + _("next  %(command)s") % {"command": f"cd {shlex.quote(folder)} && breaks"}
+        )
 
     return Reply({"workspace": str(ws.root), "written": written}, text)
 
@@ -446,23 +464,15 @@ def new(break_id: str, catalog: str | None) -> Reply:
         )
     own = ws.config.catalog[0] if ws and ws.config.catalog else Path()
     path = template.write(break_id, Path(catalog) if catalog else own)
-    shown = _from_here(path)
 
     def text() -> str:
         return (
-            _("wrote  %(path)s") % {"path": shown}
+            _("wrote  %(path)s") % {"path": template.from_here(path)}
             + "\n"
-            + _("next   %(command)s") % {"command": f"breaks check {shown}"}
+            + _("next   %(command)s") % {"command": template.checking(path)}
         )
 
     return Reply({"id": break_id, "file": str(path)}, text)
-
-
-def _from_here(path: Path) -> str:
-    try:
-        return str(path.resolve().relative_to(Path.cwd()))
-    except ValueError:
-        return str(path)
 
 
 @cli.command(

@@ -18,6 +18,7 @@ _ = i18n.gettext
 
 LIMIT = 64 * 1024  # bytes
 DEPTH = 20
+SHOWN = 48  # characters of a line that cannot be read
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 TAG = "tag:yaml.org,2002:"
 KINDS = {TAG + kind for kind in ("str", "int", "float", "bool", "null")}
@@ -179,22 +180,63 @@ def _not_plain(event: Any, depth: int, documents: int) -> Iterator[str]:
 
 
 def _syntax(error: Exception, text: str, name: str) -> BreaksError:
-    """What the parser objects to, in words, with the line."""
+    """What the parser objects to, in plain words, with the line and the column."""
     mark = getattr(error, "problem_mark", None)
-    problem = (getattr(error, "problem", None) or str(error).splitlines()[0]).removeprefix("found ")
+    problem = getattr(error, "problem", None) or str(error).splitlines()[0]
     if mark is None:
         return BreaksError(_("a YAML document"), problem, _("Mend it."), where=name)
-    line = [*text.split("\n"), ""][min(mark.line, text.count("\n") + 1)]
-    todo = _("Mend the line; quote text that has : # { [ or a leading quote.")
-    if "\t" in line[: len(line) - len(line.lstrip())]:
-        problem, todo = _("a tab"), _("Indent with spaces.")
+    lines = [*text.split("\n"), ""]
+    line = lines[min(mark.line, len(lines) - 1)]
+    indented = len(line) - len(line.lstrip())
+    if "\t" in line[:indented]:
+        found, todo, begun = _("a tab"), _("Indent with spaces."), False
     elif line[mark.column : mark.column + 1] in set("@`%"):
-        problem = _("%(character)s at the start of a value") % {"character": line[mark.column]}
-        todo = _("Put the value in quotes.")
-    begun = getattr(error, "context_mark", None)
-    if begun is not None and begun.line != mark.line:
-        problem += _(", in what begins on line %(line)d") % {"line": begun.line + 1}
-    return BreaksError(_("a YAML document"), problem, todo, where=f"{name}:{mark.line + 1}")
+        found = _("%(character)s at the start of a value") % {"character": line[mark.column]}
+        todo, begun = _("Put the value in quotes."), False
+    else:
+        found, todo, begun = _in_words(problem, first=mark.column <= indented)
+    if begun:  # the parser noticed it at the end; the mistake is where that begins
+        mark = getattr(error, "context_mark", None) or mark
+        line = lines[min(mark.line, len(lines) - 1)]
+    if line.strip():
+        place = {"problem": found, "column": mark.column + 1, "line": line.strip()[:SHOWN]}
+        found = _("%(problem)s, at column %(column)d of `%(line)s`") % place
+    return BreaksError(_("a YAML document"), found, todo, where=f"{name}:{mark.line + 1}")
+
+
+def _in_words(problem: str, *, first: bool) -> tuple[str, str, bool]:
+    """The parser's jargon for a reader: what is there, what to do, and whether it begins earlier.
+
+    `first`: the parser stopped at the first word of a line.
+    """
+    if re.search("end of stream|document (indicator|separator)", problem):
+        todo = _("Close it; in single quotes, a single quote is written twice.")
+        return _("a quote that is not closed"), todo, True
+    if re.search("',' or", problem):
+        todo = _("Close it, or put text that has a bracket in quotes.")
+        return _("a bracket that is not closed, or a comma that is missing"), todo, True
+    if "could not find expected ':'" in problem:
+        return _("a key without a colon"), _("Write the colon and the value."), True
+    if re.search("expected (key|<block end>)|'-' indicator", problem):
+        if first:
+            todo = _("Begin the line in the column of the keys or items that it stands beside.")
+            return _("a line that is indented like nothing above it"), todo, False
+        todo = _("Put the whole value in single quotes; a single quote in it is written twice.")
+        return _("text behind the end of a value"), todo, False
+    if "mapping values" in problem:
+        todo = _("Put text that has a colon in quotes, and look at the indentation.")
+        return _("a colon that no key can have there"), todo, False
+    if "sequence entries" in problem:
+        todo = _("Begin each item on a line of its own.")
+        return _("a list item that cannot be there"), todo, False
+    if re.search("escape|hexa?decimal", problem):
+        todo = _("Use single quotes: in them a backslash is a backslash.")
+        return _("a backslash with a letter that means nothing"), todo, False
+    if "node content" in problem:
+        todo = _("Write a value; put text that has a bracket or begins with a comma in quotes.")
+        return _("no value where one belongs"), todo, False
+    todo = _("Mend the line; quote text that has : # { [ or a leading quote.")
+    return _("what YAML does not allow there"), todo, False
 
 
 # -------------------------------------------------------------------- nodes to data

@@ -23,6 +23,7 @@ class Look:
     applied: tuple[str, ...]
     labs: tuple[str, ...]
     checked: tuple[str, ...]
+    unrecorded: tuple[str, ...] = ()
 
     @property
     def following(self) -> str:
@@ -31,6 +32,8 @@ class Look:
             return "breaks init my-lab"
         if self.applied:
             return "breaks revert"
+        if self.unrecorded:
+            return "breaks status"
         if self.checked:
             return "grader"  # knows how far each lab has come
         return f"grader predict {self.labs[0]}" if self.labs else "grader labs"
@@ -41,6 +44,7 @@ class Look:
             "workspace": self.workspace,
             "library": self.library,
             "applied": list(self.applied),
+            "unrecorded": list(self.unrecorded),
             "labs": list(self.labs),
             "checked": list(self.checked),
             "next": self.following,
@@ -52,7 +56,7 @@ def look(ws: Workspace | None) -> Look:
     labs = tuple(sorted({folder.name.split("_")[0] for folder in lab_folders()}))
     if ws is None:
         return Look(None, "none", (), labs, ())
-    return Look(str(ws.root), _library(ws), _applied(ws), labs, _checked(ws))
+    return Look(str(ws.root), _library(ws), _applied(ws), labs, _checked(ws), _unrecorded(ws))
 
 
 def _applied(ws: Workspace) -> tuple[str, ...]:
@@ -61,6 +65,14 @@ def _applied(ws: Workspace) -> tuple[str, ...]:
     from breaks import journal
 
     return journal.status(ws).applied
+
+
+def _unrecorded(ws: Workspace) -> tuple[str, ...]:
+    """The breaks that are in the library without a record of it."""
+    from breaks import journal
+    from breaks.here import catalogue
+
+    return tuple(journal.unrecorded(ws, catalogue()))
 
 
 def _correct(ws: Workspace) -> dict[str, bytes]:
@@ -113,6 +125,9 @@ def screen(state: Look) -> str:
     head = console.style(f"breaklabs {__version__}", "title")
     done = _("%(done)d of %(all)d begun") % {"done": len(state.checked), "all": len(state.labs)}
     applied = " ".join(state.applied) or _("none")
+    if state.unrecorded:
+        strays = " ".join(state.unrecorded)
+        applied += _("; without a record: %(ids)s") % {"ids": strays}
     broken = state.applied and state.library == "shipped"
     rows = [
         [_("library"), _("minitorch, broken on purpose") if broken else words[state.library]],

@@ -82,21 +82,26 @@ class Status:
 
 
 def apply(ws: Workspace, *breaks: Break) -> list[Change]:
-    """Puts breaks into the working copy, all of them or none; what changed in each file."""
+    """Puts breaks into the working copy, all of them or none; what changed in each file.
+
+    A break that is in the files without a record of it, because `.breaks/` was deleted, goes on
+    record, and its file stays as it is.
+    """
     with turn(ws):
         record = _without_gone(ws, load(ws.state), [brk.id for brk in breaks])
         sources, when = ws.sources(), _now()
-        texts, applied = dict(sources), list(record.applied)
+        clean = _without_strays(sources, record, breaks)
+        texts, applied = dict(clean), list(record.applied)
         for brk in breaks:
             _refuse_applied(ws, applied, brk)
             _refuse_other_encodings(ws, texts, brk)
-            changed = _broken(texts, applied, brk)
+            changed = _broken(ws, texts, applied, brk)
             applied.append(Applied(brk.id, when, _changes(texts, changed)))
             texts = changed
         files = _changes(sources, texts)
         ids = tuple(brk.id for brk in breaks)
         carry_out(ws, record, Unfinished("apply", ids, when, files, tuple(applied)))
-        return list(files)
+        return list(_changes(clean, texts))
 
 
 def revert(ws: Workspace, *ids: str | None) -> list[str]:
@@ -158,6 +163,16 @@ def pristine_sources(ws: Workspace) -> dict[str, bytes]:
         if tangles:
             raise refusal(ws, tangles, keep_copies=False)
     return {module: text for module, text in texts.items() if text is not None}
+
+
+def unrecorded(ws: Workspace, breaks: Iterable[Break]) -> list[str]:
+    """The breaks whose lines are in the library although the record has none of them."""
+    from breaks.original import strays
+
+    try:
+        return strays(pristine_sources(ws), breaks)
+    except BreaksError:  # edited where a recorded break is: one thing after the other
+        return []
 
 
 # --- one change after the other -----------------------------------------------------------------
@@ -225,6 +240,20 @@ def _without_gone(ws: Workspace, record: Record, ids: Sequence[str]) -> Record:
     return record.settled(tuple(item for item in record.applied if not gone(item)))
 
 
+def _without_strays(
+    sources: Mapping[str, bytes], record: Record, breaks: Sequence[Break]
+) -> dict[str, bytes]:
+    """The texts as they were before the breaks that are in them without a record."""
+    from breaks.original import inside
+
+    recorded = [item.id for item in record.applied]
+    texts: dict[str, bytes | None] = dict(sources)
+    for brk in breaks:
+        if brk.id not in recorded:
+            _take_out(texts, Applied(brk.id, "", tuple(inside(texts, brk))))
+    return {module: text for module, text in texts.items() if text is not None}
+
+
 def _refuse_applied(ws: Workspace, applied: Sequence[Applied], brk: Break) -> None:
     if brk.id in (item.id for item in applied):
         raise BreaksError(
@@ -250,20 +279,28 @@ def _refuse_other_encodings(ws: Workspace, texts: Mapping[str, bytes], brk: Brea
             ) from None
 
 
-def _broken(texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break) -> dict[str, bytes]:
+def _broken(
+    ws: Workspace, texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break
+) -> dict[str, bytes]:
     """The texts with the break in them, provided that it and every applied one can leave first."""
     from breaks.rewrite import mutate
 
+    movable = [item for item in applied if _without(texts, [item]) is not None]
     try:
         changed = dict(mutate(texts, brk))
     except BreaksError as error:
-        raise _overlap_or(error, texts, applied, brk) from None
+        met = _met(texts, movable, brk)
+        raise _overlap(brk.id, met) if met else error from None
     near = [item for item in applied if _touched(texts, changed, item)]
     for item in near:
-        if _without(changed, [item]) is None:
-            raise _overlap(brk.id, item.id)
-    if near and _alone(texts, near, brk) != _without(changed, near):
-        raise _overlap(brk.id, near[-1].id)
+        if item not in movable:
+            raise _edited(brk.id, item)
+    if near and not _apart(texts, changed, near, brk):
+        written = {**texts, **{c.module: c.after for item in applied for c in item.changes}}
+        met = [item for item in near if not _apart(texts, changed, [item], brk)] or near
+        if _fits_beside(written, met, brk):
+            raise _in_the_way(ws, brk.id, met)
+        raise _overlap(brk.id, met)
     return changed
 
 
@@ -293,35 +330,67 @@ def _alone(
         return None
 
 
-def _overlap_or(
-    error: BreaksError, texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break
-) -> BreaksError:
-    """The refusal itself, or that it is another applied break that stands in the way."""
-    for item in reversed(applied):
-        if _alone(texts, [item], brk) is not None:
-            return _overlap(brk.id, item.id)
-    if _fits_as_shipped(brk):
-        error.code = Exit.PRECONDITION  # the copy was edited where the break belongs
-    return error
+def _apart(
+    texts: Mapping[str, bytes],
+    changed: Mapping[str, bytes],
+    items: Sequence[Applied],
+    brk: Break,
+) -> bool:
+    """Whether the applied breaks can leave from under the new one, as if it had come first."""
+    left = [_without(changed, [item]) for item in items]
+    return None not in left and _alone(texts, items, brk) == _without(changed, items)
 
 
-def _fits_as_shipped(brk: Break) -> bool:
-    """Whether the break is sound, so that it is the working copy that does not fit."""
-    from breaks.library import shipped_sources
+def _fits_beside(written: Mapping[str, bytes], items: Sequence[Applied], brk: Break) -> bool:
+    """Whether there is room for the break in the library as the applied ones wrote it."""
     from breaks.rewrite import mutate
 
     try:
-        mutate(shipped_sources(), brk)
+        return _apart(written, mutate(written, brk), items, brk)
     except BreaksError:
         return False
-    return True
 
 
-def _overlap(new: str, old: str) -> BreaksError:
+def _met(texts: Mapping[str, bytes], applied: Sequence[Applied], brk: Break) -> list[Applied]:
+    """The applied breaks without which the new one would fit; none if they are not the reason."""
+    if _alone(texts, applied, brk) is None:
+        return []
+    met = [
+        item
+        for item in applied
+        if _alone(texts, [other for other in applied if other is not item], brk) is None
+    ]
+    return met or list(applied)
+
+
+def _overlap(new: str, met: Sequence[Applied]) -> BreaksError:
+    old = [item.id for item in met]
     return BreaksError(
         _("breaks that change different lines"),
-        _("that %(new)s and %(old)s meet in the same lines") % {"new": new, "old": old},
-        _("Run `breaks revert %(old)s` first.") % {"old": old},
+        _("that %(new)s and %(old)s meet in the same lines") % {"new": new, "old": ", ".join(old)},
+        _("Run `breaks revert %(old)s` first.") % {"old": " ".join(old)},
+        code=Exit.PRECONDITION,
+    )
+
+
+def _edited(new: str, item: Applied) -> BreaksError:
+    return BreaksError(
+        _("the lines of %(id)s as it wrote them") % {"id": item.id},
+        _("that they were edited since; nothing was changed"),
+        _("Run `breaks revert %(old)s` to see both versions, then apply %(new)s.")
+        % {"old": item.id, "new": new},
+        code=Exit.PRECONDITION,
+    )
+
+
+def _in_the_way(ws: Workspace, new: str, met: Sequence[Applied]) -> BreaksError:
+    old = [item.id for item in met]
+    return BreaksError(
+        _("that each break can be told apart and taken out again"),
+        _("an edit in %(files)s, near %(old)s, after which it could not")
+        % {"files": ", ".join(map(ws.file_name, _modules(met))), "old": ", ".join(old)},
+        _("Undo that edit, or run `breaks revert %(old)s` first; then apply %(new)s.")
+        % {"old": " ".join(old), "new": new},
         code=Exit.PRECONDITION,
     )
 

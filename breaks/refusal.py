@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from breaks.errors import BreaksError
+from breaks.errors import BreaksError, Exit
 
 
 class Reason(StrEnum):
@@ -27,6 +27,15 @@ class Reason(StrEnum):
 class Refusal(BreaksError):
     """The engine changed nothing; `reason` says why."""
 
-    def __init__(self, reason: Reason, expected: str, found: str, todo: str, where: str) -> None:
-        super().__init__(expected, found, todo, where=where)
+    def __init__(
+        self,
+        reason: Reason,
+        expected: str,
+        found: str,
+        todo: str,
+        where: str,
+        *,
+        code: int = Exit.USAGE,
+    ) -> None:
+        super().__init__(expected, found, todo, code=code, where=where)
         self.reason = reason

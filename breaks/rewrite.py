@@ -47,7 +47,12 @@ def mutate(sources: Mapping[str, bytes], brk: Break) -> dict[str, bytes]:
                 brk.id,
             )
         rules = [rule for rule in brk.rewrites if rule.module == module]
-        changed[module] = rewrite(sources[module], rules, name=brk.id)
+        try:
+            changed[module] = rewrite(sources[module], rules, name=brk.id)
+        except Refusal as refusal:
+            from breaks.original import explained
+
+            raise explained(refusal, sources, brk) from None
     return changed
 
 
@@ -129,7 +134,9 @@ def _declared(module: Source, rule: Rewrite, name: str) -> list[Site]:
         "scope": _(" or ").join(rule.scopes) or rule.module,
     }
     if not sites:
-        todo = _("Look at the source with `breaks check --try PATTERN --scope SCOPE`.")
+        todo = _("Look at the source with `breaks check --try PATTERN --scope SCOPE%(more)s`.") % {
+            "more": "" if rule.module == "minitorch.tensor" else f" --module {rule.module}"
+        }
         raise Refusal(Reason.MATCH_COUNT, expected, _("no match"), todo, name)
     lines = list(dict.fromkeys(str(site.line) for site in sites))
     shown = ", ".join(lines[:MANY]) + (", …" if len(lines) > MANY else "")

@@ -74,6 +74,8 @@ def _unknown(tree: ast.Module, rule: Rewrite, name: str) -> Refusal:
     near = difflib.get_close_matches(rule.scopes[0], known, n=1)
     if near:
         todo = _("Did you mean %(word)s?") % {"word": near[0]}
+    elif not known:
+        todo = _("It has neither: put the text of the module back.")
     else:
         classes = [path for path in known if "." not in path]
         todo = _("It has %(names)s.") % {"names": ", ".join(itertools.islice(classes, 12))}

@@ -81,8 +81,13 @@ def coloured(diff: str) -> str:
     return "\n".join(lines)
 
 
-def card(brk: Break, found: Sequence[Site] | None, problem: str, *, rungs: int) -> str:
-    """A break as a learner may see it before predicting: no misconception, no lesson."""
+def card(
+    brk: Break, found: Sequence[Site] | None, problem: str, *, rungs: int, more: str = ""
+) -> str:
+    """A break as a learner may see it before predicting: no misconception, no lesson.
+
+    `more`: the options without which no command knows the break.
+    """
     width = console.width()
     head = console.style(brk.id, "title") + "  " + brk.family.value
     parts = [head + "\n" + console.wrap(i18n.pick(brk.title), width)]
@@ -98,11 +103,11 @@ def card(brk: Break, found: Sequence[Site] | None, problem: str, *, rungs: int) 
             lines += [console.wrap(note, width, indent="  ", hanging="    "), f"    {report.url}"]
         parts.append(_("Where it happened for real") + "\n" + "\n".join(lines))
     if rungs:
-        parts.append(ladder(brk, rungs))
+        parts.append(ladder(brk, rungs, more))
     return "\n\n".join(parts)
 
 
-def ladder(brk: Break, rungs: int) -> str:
+def ladder(brk: Break, rungs: int, more: str) -> str:
     """The first hints, and how to get the next one."""
     lines = []
     for number, hint in enumerate(brk.hints[:rungs], 1):
@@ -110,7 +115,7 @@ def ladder(brk: Break, rungs: int) -> str:
         lines.append(console.style(label, "dim"))
         lines.append(console.wrap(i18n.pick(hint), console.width(), indent="  "))
     if rungs < len(brk.hints):
-        command = f"breaks show {brk.id} --hint {rungs + 1}"
+        command = f"breaks show {brk.id} --hint {rungs + 1}{more}"
         lines.append(_("next  %(command)s") % {"command": command})
     return "\n".join(lines)
 
@@ -125,8 +130,12 @@ def applied_now(ids: Sequence[str], found: Sequence[Site]) -> str:
     return "\n".join([head, change(found), "", console.wrap(after, console.width())])
 
 
-def reverted(ids: Sequence[str], left: Sequence[str], kept: bool = False) -> str:
+def reverted(
+    ids: Sequence[str], left: Sequence[str], kept: bool = False, strays: Sequence[str] = ()
+) -> str:
     """What `revert` did and what is still applied; `kept`: the files stay as they are."""
+    if not ids and strays:
+        return stray(strays)
     if not ids:
         return _("Nothing is applied: there is nothing to revert.")
     head = _("forgotten") if kept else _("reverted")
@@ -135,12 +144,24 @@ def reverted(ids: Sequence[str], left: Sequence[str], kept: bool = False) -> str
     return console.table(rows) + note
 
 
-def standing(status: Status) -> str:
+def stray(ids: Sequence[str]) -> str:
+    """Breaks that are in the files and not on record, and the way out."""
+    text = _(
+        "The lines of %(ids)s are in the library, and there is no record of them in .breaks/."
+        " The commands below put that on record, which changes no file, and take it out; or put"
+        " the original lines back yourself."
+    )
+    commands = " && ".join(f"breaks {verb} {' '.join(ids)}" for verb in ("apply", "revert"))
+    next_ = _("next  %(command)s") % {"command": commands}
+    return console.wrap(text % {"ids": ", ".join(ids)}, console.width()) + "\n\n" + next_
+
+
+def standing(status: Status, strays: Sequence[str] = ()) -> str:
     """What is applied, and what else differs from what was recorded."""
     from breaks.journal import State
 
     if not status.breaks:
-        return _("applied  none")
+        return _("applied  none") + ("\n\n" + stray(strays) if strays else "")
     rows = [[item.id, state_word(item.state), "\n".join(item.files)] for item in status.breaks]
     parts = [console.table(rows, [_("break"), _("state"), _("files")])]
     tangled = [item.id for item in status.breaks if item.state is State.EDITED]
@@ -157,7 +178,7 @@ def standing(status: Status) -> str:
     if status.missing:
         text = _("Gone, or no files any more: %(files)s")
         parts.append(console.wrap(text % {"files": ", ".join(status.missing)}, console.width()))
-    parts.append(_("next  %(command)s") % {"command": "breaks revert"})
+    parts.append(stray(strays) if strays else _("next  %(command)s") % {"command": "breaks revert"})
     return "\n\n".join(parts)
 
 

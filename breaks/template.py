@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shlex
+import textwrap
 from pathlib import Path
 
 from breaks import durable, i18n
@@ -14,28 +16,30 @@ ID = re.compile(r"(?=.{1,60}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 TEXT = """\
 # yaml-language-server: $schema=%(schema)s
 # One fault that somebody could really make.  Fill in every "" and then run:
-#   breaks check %(file)s
+#   %(command)s
 
 id: %(id)s    # the name of this file
 title: {en: "", es: ""}                   # what goes wrong, in one line
 
-# One of: %(families)s
+# One of:
+%(families)s
 family: %(family)s
 
 rewrites:
-  - module: minitorch.tensor    # or minitorch.optim, minitorch.losses, minitorch.training
-    scope: Tensor.__add__       # dotted path; of a list, the first that exists is taken
-    # Python, in single quotes; $G stands for any expression.  To see what a pattern matches:
-    #   breaks check --try 'b.grad += unbroadcast($G, $S)' --scope Tensor.__add__
+  - module: minitorch.tensor    # or minitorch.functions, .losses, .optim, …
+    scope: Tensor.__add__       # dotted path; of a list, the first that exists
+    # Python, in single quotes; $G stands for any expression.  What it matches:
+    # breaks check --try 'b.grad += unbroadcast($G, $S)' --scope Tensor.__add__
     pattern: 'b.grad += unbroadcast($G, $S)'
-    # Or, instead of `pattern`, several of which any may match:   any: ['…', '…']
+    # Or, instead of `pattern`, several of which any may match:
+    # any: ['…', '…']
     replace: 'b.grad += $G'
-    # matches: 1                # how many places must match; any other number is an error
-    # where: {G: 'g.*'}         # a regular expression for the whole text of a metavariable
+    # matches: 1                # how many places; any other number is an error
+    # where: {G: 'g.*'}         # a regular expression for all of $G
 
 misconception: {en: "", es: ""}           # the belief that leads to the fault
 
-hints:                                    # three rungs, each says more than the one before
+hints:                                    # three, each says more than the last
   - {en: "", es: ""}                      # where to look
   - {en: "", es: ""}                      # what to look for
   - {en: "", es: ""}                      # almost the answer
@@ -71,7 +75,28 @@ def write(name: str, folder: Path) -> Path:
         )
     families = [family.value for family in Family]
     schema = Path(__file__).with_name("schema") / "break.schema.json"
-    fields = {"id": name, "file": path.name, "family": families[0], "schema": schema.as_uri()}
+    fields = {
+        "id": name,
+        "schema": schema.as_uri(),
+        "command": checking(path),
+        "family": families[0],
+        "families": textwrap.fill(
+            " ".join(families), 78, initial_indent="#   ", subsequent_indent="#   "
+        ),
+    }
     durable.make_folder(folder)
-    durable.create(path, (TEXT % {**fields, "families": " ".join(families)}).encode())
+    durable.create(path, (TEXT % fields).encode())
     return path
+
+
+def from_here(path: Path) -> str:
+    """The path as it is typed in the current folder."""
+    try:
+        return str(path.resolve().relative_to(Path.cwd()))
+    except ValueError:
+        return str(path.resolve())
+
+
+def checking(path: Path) -> str:
+    """The command that checks the file."""
+    return f"breaks check {shlex.quote(from_here(path))}"

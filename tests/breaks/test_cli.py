@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -323,6 +324,50 @@ def test_new_writes_a_template_that_says_what_is_missing(lab, run):
         (result := document(run("check", "my-break.yaml", "--quick", "--json")))[0],
         result[1]["checked"][0]["findings"],
     )
+
+
+def pasted(out, run):
+    """What the command of the last line answers, typed as it stands there."""
+    label, _space, line = out.rstrip().splitlines()[-1].partition(" ")
+    assert "next" == label
+    return run(*shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize("folder", [".", "other", "with a space", "deep/er"])
+def test_every_hint_of_new_can_be_pasted(lab, run, folder):
+    _code, out, _err = run("new", "my-break", "--catalog", folder)
+    page = (lab.root / folder / "my-break.yaml").read_text()
+    own = next(line for line in page.splitlines() if "breaks check" in line)
+
+    for line in (out, own.replace("#   breaks", "next   breaks")):
+        assert 1 == pasted(line.rstrip() + " --quick", run)[0]
+    assert [] == [line for line in page.splitlines()[1:] if len(line) > 80]
+
+
+def test_every_hint_of_show_can_be_pasted(lab, run):
+    run("new", "my-break", "--catalog", "with a space")
+    file = lab.root / "with a space" / "my-break.yaml"
+    file.write_text(file.read_text().replace('""', '"https://example.org"'))
+    show = ("show", "my-break", "--catalog", "with a space")
+
+    hint = run(*show, "--hint", "1")[1]
+    assert 0 == pasted(hint, run)[0]
+    assert 0 == pasted(run(*show)[1], run)[0]
+    assert ("my-break",) == journal.status(lab).applied
+    assert 0 == pasted(run(*show)[1], run)[0]
+    assert () == journal.status(lab).applied
+
+
+def test_outside_of_a_workspace_show_leads_to_one(run):
+    assert 0 == pasted(run("show", "skip-unbroadcast")[1], run)[0]
+    assert Workspace.find(Path("my-lab"))
+
+
+def test_a_break_that_does_not_fit_is_not_offered(lab, run):
+    tensor = lab.root / "minitorch/tensor.py"
+    tensor.write_bytes(tensor.read_bytes().replace(b"unbroadcast(g, a.shape)", b"fit(g, a)"))
+
+    assert "breaks apply" not in run("show", "skip-unbroadcast")[1]
 
 
 def test_new_never_overwrites(lab, run):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from breaks import journal
 from breaks.errors import BreaksError, Exit
 from breaks.journal import State
+from tests.breaks.conftest import make_break
 
 
 def path(ws, name="tensor.py"):
@@ -81,6 +82,53 @@ def test_breaks_that_meet_in_one_line_are_refused(ws, breaks, tree, first, secon
 
     assert Exit.PRECONDITION == refusal.value.code
     assert before == tree(ws)
+
+
+MEET = {
+    # applied before, then the edit, then the break: what is said
+    "no edit": (["minus"], None, "plus-nothing", "minus meet in the same lines"),
+    "an edit elsewhere": (["minus"], (b"x // 3", b"x // 4"), "plus-nothing", "meet in the same"),
+    "an edit of the broken line": (["minus"], (b"x - 1", b"x - 9"), "thrice", "edited since"),
+    "lines that look alike": (
+        ["minus"],
+        (b"    y = x - 1\n", b"    y = x - 1\n    y = x - 1\n"),
+        "thrice",
+        "edited since",
+    ),
+    "lines that look alike, once both are in": (
+        ["minus-returned"],
+        (b"    y = x + 1\n", b"    return y\n    y = x + 1\n"),
+        "both",
+        "an edit in minitorch/tensor.py, near minus-returned",
+    ),
+    "two breaks at once": (["minus", "thrice"], None, "both", "both and minus, thrice meet"),
+}
+
+
+@pytest.mark.parametrize(("applied", "edit", "name", "words"), MEET.values(), ids=MEET)
+def test_the_reason_of_a_refusal_is_the_true_one(ws, breaks, applied, edit, name, words):
+    more = {
+        "minus-returned": make_break(
+            "minus-returned", ("tensor", "first", "return y", "return -y")
+        ),
+        "both": make_break(
+            "both",
+            ("tensor", "first", "x + 1", "x + 7"),
+            ("tensor", "second", "x * 2", "x * 7"),
+        ),
+    }
+    for old in applied:
+        journal.apply(ws, (breaks | more)[old])
+    path = ws.path_of("minitorch.tensor")
+    if edit is not None:
+        assert edit[0] in path.read_bytes()
+        path.write_bytes(path.read_bytes().replace(*edit))
+    mine = ws.sources()
+
+    with pytest.raises(BreaksError, match=words) as refusal:
+        journal.apply(ws, (breaks | more)[name])
+    assert Exit.PRECONDITION == refusal.value.code
+    assert mine == ws.sources()
 
 
 def test_a_break_that_is_applied_is_not_applied_again(ws, breaks):

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+import yaml
 
 from breaks.catalog import load_catalog
 from breaks.errors import BreaksError
@@ -59,6 +60,38 @@ def test_a_document_is_refused_with_its_line(text, line, found):
     assert error.where.startswith("file.yaml:")
     assert abs(int(error.where.rpartition(":")[2]) - line) <= 1
     assert found in error.found
+
+
+UNREADABLE = {
+    "text behind brackets": ("a: {1: y}[1]\nb: 2", 1, 10, "text behind the end of a value"),
+    "text behind quotes": ("a: 1\np: 'a' + 'b'", 2, 8, "text behind the end of a value"),
+    "a quote left open": ("a: 'x\nb: 2\n", 1, 4, "a quote that is not closed"),
+    "a bracket left open": ("a: 1\nb: [1, 2\nc: 3\n", 2, 4, "a bracket that is not closed"),
+    "an indentation of its own": ("a:\n  - 1\n b: 2", 3, 2, "indented like nothing above it"),
+    "a key among items": ("- a\nb: 1", 2, 1, "indented like nothing above it"),
+    "a second colon": ("a: b: c", 1, 5, "a colon that no key can have"),
+    "a key alone": ("a: 1\nb\n", 2, 1, "a key without a colon"),
+    "an item in a line": ("a: -\n  b", 1, 4, "a list item that cannot be there"),
+    "an unknown escape": ('a: "x\\q"', 1, 6, "a backslash with a letter"),
+    "a closing bracket": ("a: ]", 1, 4, "no value where one belongs"),
+    "a sign that is kept": ("a: @x", 1, 4, "@ at the start of a value"),
+    "a tab": ("a:\n\tb: 1", 2, 1, "a tab"),
+    "anything else": ("a: >x\n  y", 1, 5, "what YAML does not allow there"),
+}
+
+
+@pytest.mark.parametrize("loader", ["CSafeLoader", "SafeLoader"])
+@pytest.mark.parametrize(("text", "line", "column", "found"), UNREADABLE.values(), ids=UNREADABLE)
+def test_what_is_no_yaml_is_said_in_plain_words_and_shown(
+    text, line, column, found, loader, monkeypatch
+):
+    monkeypatch.setattr("breaks.document.LOADER", getattr(yaml, loader))
+    error = complaint(text)
+
+    assert f"file.yaml:{line}" == error.where
+    assert found in error.found
+    shown = f" of `{text.splitlines()[line - 1].strip()}`"
+    assert any(f"at column {at}{shown}" in error.found for at in (column, column + 1))
 
 
 def test_a_control_character_is_refused():

@@ -367,3 +367,8 @@ def test_a_refusal_shows_at_most_eight_lines():
         rewrite(b"a = 1\n" * 20, [rule("a = 1", "a = 2", ())], name="t")
 
     assert caught.value.found == "20 matches, on lines 1, 2, 3, 4, 5, 6, 7, 8, …"
+
+
+def test_a_module_without_any_scope_is_said_to_have_none():
+    with pytest.raises(Refusal, match=r"It has neither: put the text of the module back\."):
+        rewrite(b"", [rule("a", "b")], name="test")
