@@ -78,7 +78,8 @@ $(VENV)/.bench: $(DEPS) | $(VENV)/bin/python
 
 .PHONY: bench-minitorch
 bench-minitorch: $(VENV)/.bench  ## minitorch beside NumPy, torch, autograd and MyGrad; writes docs/performance.md
-	env -u OPENBLAS_CORETYPE $(BIN)/python benchmarks/bench_minitorch.py
+	env -u OPENBLAS_CORETYPE MALLOC_TRIM_THRESHOLD_=4000000000 MALLOC_MMAP_THRESHOLD_=4000000000 \
+		$(BIN)/python benchmarks/bench_minitorch.py
 
 .PHONY: browser
 browser: $(VENV)/.dev  ## the pages in a real browser; installs Chromium with apt where it may

@@ -63,10 +63,9 @@ def cross_entropy(logits, targets, reduction="mean"):
 
     def _backward(g):
         if z.requires_grad:
-            g = g / n if reduction == "mean" else g
-            d = e / total
-            d[picked] -= 1
-            d *= np.asarray(g)[..., None]
+            g = np.asarray(g / n if reduction == "mean" else g)
+            d = e * (g[..., None] / total)
+            d[picked] = (e[picked] / total[..., 0] - 1) * g
             z.grad += d
 
     return record("cross_entropy", y, (z,), _backward)

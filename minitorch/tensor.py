@@ -408,17 +408,16 @@ def topological_order(root):
 
     The stack is a list: the depth of a graph is bounded by memory, not by the recursion limit.
     """
-    order, seen, stack = [], set(), [(root, False)]
+    order, entered, stack = {}, set(), [root]  # a dict keeps the order of its keys, each once
     while stack:
-        node, parents_done = stack.pop()
-        if parents_done:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
+        node = stack[-1]
+        if node in entered:  # back from its parents, which are in the order
+            order[stack.pop()] = None
+        else:
+            entered.add(node)
             for parent in node._prev:
-                if parent.requires_grad:
-                    stack.append((parent, False))
+                if parent.requires_grad and parent not in entered:
+                    stack.append(parent)
     return order
 
 
