@@ -22,6 +22,7 @@ _ = i18n.gettext
 PATIENCE = 60.0  # seconds until a command gives up
 QUIET = 0.3  # seconds of waiting that nobody needs to hear about
 PAUSE = 0.02
+BEHIND = 1 << 20  # where Windows locks a byte: behind the number, which others read
 UNSUPPORTED = {errno.ENOLCK, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EINVAL}
 
 
@@ -40,8 +41,11 @@ def held(path: Path, *, patience: float | None = None) -> Iterator[None]:
             with held_by_number(path.with_name(path.name + ".pid"), patience=patience):
                 yield
             return
-        _sign(handle)
-        yield
+        try:
+            _sign(handle)
+            yield
+        finally:
+            _let_go(handle)
     finally:
         os.close(handle)  # and with it the lock
 
@@ -68,7 +72,7 @@ def _try_system_lock(handle: int) -> bool:
         import msvcrt
 
         try:
-            os.lseek(handle, 1 << 20, os.SEEK_SET)  # behind the number, which others read
+            os.lseek(handle, BEHIND, os.SEEK_SET)
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         except PermissionError:
             return False
@@ -80,6 +84,16 @@ def _try_system_lock(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _let_go(handle: int) -> None:
+    """Gives the lock back at once; Windows takes its time about it when a file is closed."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        with contextlib.suppress(OSError):  # closing does it too, in the end
+            os.lseek(handle, BEHIND, os.SEEK_SET)
+            msvcrt.locking(handle, msvcrt.LK_UNLCK, 1)
 
 
 def _sign(handle: int) -> None:
@@ -134,6 +148,8 @@ def _owner(path: Path) -> int | None:
 
 
 def _alive(process: int) -> bool:
+    if sys.platform == "win32":  # there, signal 0 is Ctrl-C and not a question
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -127,6 +127,13 @@ class Tournament:
         return True  # nothing is collected in this process
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        from breaks.pytest_runs import interruptible
+
+        with interruptible():
+            return self.run(session)
+
+    def run(self, session: pytest.Session) -> bool:
+        """The whole tournament; whatever stops it, no process is left."""
         from breaks.pytest_runs import Runs
 
         breaks = every_break(self.config.getoption("break_family"))

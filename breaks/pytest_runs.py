@@ -9,11 +9,14 @@ import select
 import signal
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from queue import Empty, Queue
 from subprocess import DEVNULL, PIPE, STDOUT, Popen, TimeoutExpired
+from types import FrameType
+from typing import Any
 
 from breaks.pytest_server import LOADED, can_fork
 
@@ -145,6 +148,31 @@ class Server:
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe:
                 pipe.close()
+
+
+@contextlib.contextmanager
+def interruptible() -> Iterator[None]:
+    """Within the block SIGTERM, and the end of the terminal, are Ctrl-C: what was started is ended.
+
+    Only the first of them is heard, so that the ending is not broken off.
+    """
+    before: dict[int, Any] = {}
+
+    def stop(_signal: int, _frame: FrameType | None) -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+                before[number] = signal.signal(number, stop)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
 
 def end(process: Popen[str] | Popen[bytes]) -> None:

@@ -11,6 +11,8 @@ import contextlib
 import importlib
 import json
 import os
+import select
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -66,7 +68,18 @@ def serve() -> None:
             sys.stderr.flush()
             os._exit(code)
         say(str(pid))
-        say(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])))
+        say(str(ended(pid)))
+
+
+def ended(pid: int) -> int:
+    """The exit code of a run.  If whoever asked for it is gone, stdin ends, and so does the run."""
+    with contextlib.suppress(OSError, AttributeError):  # no such call there: then it may take long
+        handle = os.pidfd_open(pid)
+        if handle not in select.select([handle, sys.stdin], [], [])[0]:
+            os.kill(pid, signal.SIGKILL)
+            os.killpg(pid, signal.SIGKILL)  # and what it started, once it leads a group
+        os.close(handle)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
 
 
 def become(output: str) -> None:

@@ -1,12 +1,15 @@
 """Two terminals: commands take turns, and a dead one holds nobody up."""
 
 import errno
+import fcntl
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
 import time
+import types
 
 import pytest
 
@@ -220,3 +223,90 @@ def test_a_stopped_command_of_another_terminal_is_not_mistaken_for_a_dead_one(ws
     assert journal.recover(ws) is None
     assert 0 == ended(process)
     assert ("minus",) == journal.status(ws).applied
+
+
+class FakeMsvcrt(types.ModuleType):
+    """`msvcrt` as Python documents it: `locking(fd, mode, nbytes)` from the current position.
+
+    A lock belongs to an open file, is refused with OSError (EACCES), and ends with the file or its
+    process; unlocking what is not locked is an OSError as well.  Linux has such locks.
+    """
+
+    LK_UNLCK, LK_LOCK, LK_NBLCK = 0, 1, 2
+
+    def __init__(self):
+        super().__init__("msvcrt")
+        self.calls = []
+        self.mine = set()
+
+    def locking(self, fd, mode, nbytes):
+        place = os.lseek(fd, 0, os.SEEK_CUR)
+        self.calls.append((mode, place, nbytes))
+        if mode == self.LK_UNLCK and (fd, place) not in self.mine:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        kind = fcntl.F_UNLCK if mode == self.LK_UNLCK else fcntl.F_WRLCK
+        try:
+            ask = struct.pack("hhqqi", kind, os.SEEK_SET, place, nbytes, 0)
+            fcntl.fcntl(fd, fcntl.F_OFD_SETLK, ask)
+        except BlockingIOError:
+            raise PermissionError(errno.EACCES, "Permission denied") from None
+        (self.mine.discard if mode == self.LK_UNLCK else self.mine.add)((fd, place))
+
+
+@pytest.fixture
+def windows(monkeypatch):
+    """What the lock sees of Windows."""
+    if not hasattr(fcntl, "F_OFD_SETLK"):
+        pytest.skip("no locks that belong to an open file")
+    fake = FakeMsvcrt()
+    monkeypatch.setitem(sys.modules, "msvcrt", fake)
+    monkeypatch.setattr(lock.sys, "platform", "win32")
+    return fake
+
+
+def test_on_windows_one_byte_behind_the_number_is_locked_and_let_go(windows, tmp_path):
+    path = tmp_path / "lock"
+    with lock.held(path):
+        assert str(os.getpid()) == path.read_text()
+
+    assert [(windows.LK_NBLCK, lock.BEHIND, 1), (windows.LK_UNLCK, lock.BEHIND, 1)] == windows.calls
+    assert set() == windows.mine
+    assert len(str(os.getpid())) == path.stat().st_size
+
+
+def test_on_windows_only_one_is_in_at_a_time(windows, tmp_path):
+    test_only_one_is_in_at_a_time(tmp_path, lock.held)
+
+
+def test_on_windows_the_second_gives_up_and_names_the_first(windows, tmp_path):
+    test_after_a_while_the_second_gives_up_and_says_what_to_do(tmp_path, lock.held)
+
+
+def test_on_windows_the_lock_of_a_killed_process_is_free_at_once(windows, tmp_path):
+    test_the_lock_of_a_killed_process_is_free_at_once(tmp_path, lock.held)
+
+
+def test_on_windows_an_error_in_the_block_is_heard_and_the_lock_free(windows, tmp_path):
+    with pytest.raises(ZeroDivisionError), lock.held(tmp_path / "lock"):
+        raise ZeroDivisionError
+
+    assert set() == windows.mine
+    with lock.held(tmp_path / "lock", patience=0.1):
+        pass
+
+
+def test_on_windows_a_lock_that_was_lost_does_not_hide_the_result(windows, tmp_path):
+    """The byte may be free already, as on a share that was cut off: then there is nothing to do."""
+    with lock.held(tmp_path / "lock"):
+        windows.mine.clear()
+
+    assert windows.LK_UNLCK == windows.calls[-1][0]
+
+
+def test_on_windows_nobody_is_sent_a_signal_to_see_whether_he_lives(windows, tmp_path, monkeypatch):
+    """There `os.kill(pid, 0)` is Ctrl-C."""
+    monkeypatch.setattr(os, "kill", lambda *_: pytest.fail("a signal was sent"))
+    path = tmp_path / "lock"
+    path.write_text("12345")
+    with pytest.raises(BreaksError, match="12345"), lock.held_by_number(path, patience=0.05):
+        pass

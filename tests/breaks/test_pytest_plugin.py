@@ -170,20 +170,33 @@ def test_tests_that_kill_every_break_exit_with_0(run, few, monkeypatch, tmp_path
     assert "No break survives these tests." in done.stdout
 
 
-def test_an_interrupt_ends_every_run(few, monkeypatch, tmp_path):
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+STOPS = {
+    "Ctrl-C": [signal.SIGINT],
+    "kill": [signal.SIGTERM],
+    "kill, and again": [signal.SIGTERM] * 3,
+    "a closed terminal": [signal.SIGHUP],
+    "kill -9": [signal.SIGKILL],
+}
+
+
+@pytest.mark.parametrize("numbers", STOPS.values(), ids=STOPS)
+def test_whoever_stops_it_every_run_ends(few, monkeypatch, tmp_path, numbers):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
     few(hang=HANG)
     (tmp_path / "test_sharp.py").write_text(SHARP)
     command = [sys.executable, "-u", "-m", "pytest", "-p", "no:cacheprovider", "--break", "all"]
-    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        command, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
         until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
-        process.send_signal(signal.SIGINT)
+        for number in numbers:
+            process.send_signal(number)
         process.communicate(timeout=30)
     finally:
         process.kill()
 
-    assert process.returncode == 2
+    assert process.returncode == (-9 if signal.SIGKILL in numbers else 2)
     until(lambda: not alive(int((tmp_path / "pid").read_text())))
 
 
