@@ -131,6 +131,7 @@ def _texts(brk: Break) -> list[Finding]:
     texts |= {f"hints[{i}]": hint for i, hint in enumerate(brk.hints)}
     if brk.equivalent:
         texts["reason"] = brk.reason or {}
+    texts |= {f"provenance[{i}].note": report.note for i, report in enumerate(brk.provenance)}
     missing = [
         f"{name}.{language}"
         for name, text in texts.items()

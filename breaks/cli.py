@@ -266,7 +266,7 @@ def show(break_id: str, hint: int | None, catalog: tuple[str, ...]) -> Reply:
         "problem": problem or None,
         "hints": [dict(rung) for rung in brk.hints[:rungs]],
         "provenance": [
-            {"library": report.library, "url": report.url, "note": report.note}
+            {"library": report.library, "url": report.url, "note": dict(report.note)}
             for report in brk.provenance
         ],
     }

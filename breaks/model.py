@@ -43,7 +43,7 @@ class Report:
 
     library: str
     url: str
-    note: str
+    note: Text  # what happened there, in our own words
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,7 +99,7 @@ def card(
     if brk.provenance:
         lines = []
         for report in brk.provenance:
-            note = f"{report.library}: {report.note}" if report.note else report.library
+            note = f"{report.library}: {i18n.pick(report.note)}"
             lines += [console.wrap(note, width, indent="  ", hanging="    "), f"    {report.url}"]
         parts.append(_("Where it happened for real") + "\n" + "\n".join(lines))
     if rungs:

@@ -47,7 +47,7 @@ hints:                                    # three, each says more than the last
 explain: {en: "", es: ""}                 # the lesson, shown after the check
 
 provenance:                               # where this fault happened for real
-  - {library: "", url: "", note: ""}
+  - {library: "", url: "", note: {en: "", es: ""}}
 
 # A break that nothing can observe must say so, and why:
 # equivalent: true

@@ -114,7 +114,7 @@ def document_of(lab: Lab, brk: Break, sentence: str, following: str) -> dict[str
         "explain": dict(brk.explain),
         "misconception": dict(brk.misconception),
         "provenance": [
-            {"library": report.library, "url": report.url, "note": report.note}
+            {"library": report.library, "url": report.url, "note": dict(report.note)}
             for report in brk.provenance
         ],
         "taxonomy": brk.taxonomy,
@@ -144,7 +144,7 @@ def screen(lab: Lab, brk: Break, sentence: str, following: str) -> str:
     if brk.provenance:
         lines = []
         for report in brk.provenance:
-            note = f"{report.library}: {report.note}"
+            note = f"{report.library}: {i18n.pick(report.note)}"
             lines += [console.wrap(note, width, indent="  ", hanging="    "), f"    {report.url}"]
         parts.append(console.style(_("It happened for real"), "title") + "\n" + "\n".join(lines))
     if brk.taxonomy:

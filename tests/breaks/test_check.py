@@ -7,7 +7,7 @@ import pytest
 from breaks.catalog import load_catalog
 from breaks.check import Point, check_break, check_file
 from breaks.library import shipped_sources
-from breaks.model import Rewrite
+from breaks.model import Report, Rewrite
 
 SOURCES = shipped_sources()
 GOOD = load_catalog().get("skip-unbroadcast")
@@ -35,6 +35,10 @@ UNFIT = {
     "two hints": (replace(GOOD, hints=GOOD.hints[:2]), Point.TEXTS),
     "no Spanish title": (replace(GOOD, title={"en": "x"}), Point.TEXTS),
     "no lesson": (replace(GOOD, explain={}), Point.TEXTS),
+    "a report in English only": (
+        replace(GOOD, provenance=(Report("Burn", "https://burn.dev", {"en": "x"}),)),
+        Point.TEXTS,
+    ),
     "no provenance": (replace(GOOD, provenance=()), Point.PROVENANCE),
 }
 

@@ -125,6 +125,15 @@ def test_show_has_the_change_and_the_reports_and_spoils_nothing(read_once, run, 
     shown = document(run("show", name, "--json"))[1]
     assert not {"misconception", "explain", "equivalent", "reason"} & set(shown)
     assert shown["diff"].startswith("--- a/minitorch/")
+    assert all(set(report["note"]) == {"en", "es"} for report in shown["provenance"])
+
+
+def test_show_tells_the_reports_in_the_reader_s_language(read_once, run):
+    note = CATALOG.get("skip-unbroadcast").provenance[0].note
+    out = run("--lang", "es", "show", "skip-unbroadcast")[1]
+
+    assert note["es"] in " ".join(out.split())
+    assert note["en"] not in " ".join(out.split())
 
 
 def test_hints_come_one_by_one(run):

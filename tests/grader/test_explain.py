@@ -15,7 +15,11 @@ BRK = Break(
     misconception={"en": "NumPy sums it", "es": "NumPy lo suma"},
     hints=(),
     explain={"en": "Broadcasting copies; " * 20, "es": "El broadcasting copia"},
-    provenance=(Report("Burn", "https://github.com/x/" + "y" * 90, "a note " * 30),),
+    provenance=(
+        Report(
+            "Burn", "https://github.com/x/" + "y" * 90, {"en": "a note " * 30, "es": "una nota"}
+        ),
+    ),
     taxonomy="Tensors & inputs",
     equivalent=True,
     reason={"en": "Nothing can tell", "es": "Nada lo nota"},
@@ -61,10 +65,12 @@ def test_the_lesson_is_in_the_reader_s_language():
 
     assert "El broadcasting copia" in text
     assert "NumPy lo suma" in text
+    assert "Burn: una nota" in text
 
 
 def test_the_document_holds_both_languages():
     found = explain.document_of(a_lab.LAB, BRK, "words", "grader")
 
     assert set(found["explain"]) == {"en", "es"}
+    assert set(found["provenance"][0]["note"]) == {"en", "es"}
     assert found["because"] == "words"
