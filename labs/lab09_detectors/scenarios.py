@@ -55,7 +55,7 @@ def cube_under_a_sum(lib, a, b):
     return a @ b
 
 
-def constant_on_the_left(lib, a, b):
+def constant_on_the_right(lib, a, b):
     return a @ b
 
 
