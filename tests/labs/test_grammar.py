@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 import pytest
 
 import minitorch
+from grader.screens import floor_text
 from labs.grammar import PERSONS, TENSES, VERBS, GrammarMLP, conjugate, floor, grid, split
 
 
@@ -45,6 +46,18 @@ def test_the_split_is_fixed_disjoint_and_of_60_and_30():
     assert (60, 30) == (len(train), len(held_out))
     assert not set(train) & set(held_out)
     assert split() == (train, held_out)
+
+
+def test_the_counts_that_are_said_of_the_split_are_those_of_the_split():
+    train, validate = split()
+    pairs = Counter((cell.verb, cell.person) for cell in train)
+    repeated = sum((cell.verb, cell.person) in pairs for cell in validate)
+
+    said = floor_text(floor())
+    assert f"{len(train)} training cells" in said
+    assert f"Of the {len(validate)} validation cells {repeated} repeat a pair" in said
+    assert f"{len(validate) - repeated} have a new pair" in said
+    assert 3 == max(pairs.values())  # lab08: with up to three
 
 
 def test_the_floor_is_the_best_that_a_table_of_frequencies_reaches():
