@@ -11,6 +11,7 @@ from breaks.model import Family
 from tests.tree import ROOT
 
 TEXT = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+SPANISH = (ROOT / "docs" / "glossary.es.md").read_text(encoding="utf-8")
 ENTRY = re.compile(r"^- \*\*(.+?)\*\*: (.*)$", re.MULTILINE)
 HOUSE_WORDS = """
 fault, error, failure, break, mutant, control, sentinel, probe, oracle, observation, killed,
@@ -32,14 +33,19 @@ def entries(text: str) -> list[tuple[str, str]]:
 def poor(sentence: str) -> bool:
     """Whether it is not exactly one sentence."""
     return (
-        not re.fullmatch(r"[^a-z\s].*\.", sentence)
-        or re.search(r"[.!?] +[A-Z]", sentence) is not None
+        not re.fullmatch(r"[^a-záéíóúñ\s].*\.", sentence)
+        or re.search(r"[.!?] +[A-ZÁÉÍÓÚÑ¿¡]", sentence) is not None
     )
 
 
 def missing(text: str, tokens: list[str]) -> list[str]:
     """Tokens that are no terms."""
     return sorted(set(tokens) - {term.strip("`") for term, _ in entries(text)})
+
+
+def in_english(text: str) -> list[str]:
+    """The terms as they are in English: `muerto (killed)` is killed."""
+    return [re.sub(r"^.*\((.*)\)$", r"\1", term) for term, _ in entries(text)]
 
 
 def test_every_word_of_the_house_has_a_sentence():
@@ -55,14 +61,23 @@ def test_every_token_has_a_sentence(enum):
     assert [] == missing(TEXT, [f"{member}" for member in enum])
 
 
-def test_each_term_stands_once():
-    counted = Counter(term.strip("`").lower() for term, _ in entries(TEXT))
+both_pages = pytest.mark.parametrize("text", [TEXT, SPANISH], ids=["en", "es"])
+
+
+@both_pages
+def test_each_term_stands_once(text):
+    counted = Counter(term.strip("`").lower() for term, _ in entries(text))
 
     assert [] == [term for term, n in counted.items() if n > 1]
 
 
-def test_each_term_has_exactly_one_sentence():
-    assert [] == [term for term, sentence in entries(TEXT) if poor(sentence)]
+@both_pages
+def test_each_term_has_exactly_one_sentence(text):
+    assert [] == [term for term, sentence in entries(text) if poor(sentence)]
+
+
+def test_the_spanish_page_has_the_same_terms_in_the_same_order():
+    assert [term for term, _ in entries(TEXT)] == in_english(SPANISH)
 
 
 def test_the_checks_object():
@@ -70,3 +85,5 @@ def test_the_checks_object():
 
     assert ["hang"] == missing(text, ["crash", "hang"])
     assert ["leaf", "x"] == [term for term, sentence in entries(text) if poor(sentence)]
+    assert poor("Se para. Último.")
+    assert ["leaf", "VJP"] == in_english("- **hoja (leaf)**: Un tensor.\n- **VJP**: Un producto.\n")

@@ -2,6 +2,8 @@
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -56,6 +58,51 @@ def differences(english: Page, spanish: Page) -> list[str]:
 )
 def test_two_languages_are_one_page(english, spanish):
     assert [] == differences(Page.read(english, ROOT), Page.read(spanish, ROOT))
+
+
+def in_the_wrong_language(text: str, folder: Path) -> list[str]:
+    """Links of a Spanish page to an English one that exists in Spanish, but for that to itself in English."""
+    links = [link.split("#")[0] for line in text.splitlines() if not line.startswith(("*In English", "[English]"))
+             for link in LINK.findall(line)]  # fmt: skip
+    return [
+        link
+        for link in links
+        if link.endswith(".md")
+        and not link.endswith(".es.md")
+        and (folder / link).with_suffix(".es.md").is_file()
+    ]
+
+
+@pytest.mark.parametrize("spanish", [p for _, p in PAIRS], ids=lambda p: f"{p.relative_to(ROOT)}")
+def test_a_spanish_page_leads_to_spanish_pages(spanish):
+    assert [] == in_the_wrong_language(spanish.read_text("utf-8"), spanish.parent)
+
+
+def test_a_link_in_the_wrong_language_is_found():
+    text = "*In English: [x](manual.md)*\n[a](manual.md#x) [b](manual.es.md) [c](performance.md)"
+
+    assert ["manual.md"] == in_the_wrong_language(text, ROOT / "docs")
+
+
+def spanish_texts() -> Iterator[tuple[str, str]]:
+    """Everything that is shown in Spanish, by file."""
+    for folder, pattern in (
+        (ROOT, "README.es.md"),
+        (ROOT / "docs", "*.es.md"),
+        (ROOT / "labs", "lab*/README.es.md"),
+        (ROOT / "labs", "*/lab.yaml"),
+        (ROOT / "breaks", "catalog/*.yaml"),
+        (ROOT / "breaks", "locale/es/*/*.po"),
+    ):
+        for path in folder.glob(pattern):
+            yield path.name, path.read_text("utf-8")
+
+
+def test_a_break_is_called_break_in_spanish_too():
+    """The screens say break; a page that says rotura would speak of something else."""
+    assert [] == [
+        name for name, text in spanish_texts() if re.search("rotura", text, re.IGNORECASE)
+    ]
 
 
 @pytest.mark.parametrize("lab", LABS, ids=lambda path: path.name)
