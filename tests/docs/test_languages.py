@@ -61,12 +61,13 @@ def test_two_languages_are_one_page(english, spanish):
 
 
 def in_the_wrong_language(text: str, folder: Path) -> list[str]:
-    """Links of a Spanish page to an English one that exists in Spanish, but for that to itself in English."""
-    links = [link.split("#")[0] for line in text.splitlines() if not line.startswith(("*In English", "[English]"))
-             for link in LINK.findall(line)]  # fmt: skip
+    """Links of a Spanish page to an English one that exists in Spanish, itself excepted."""
+    lines = [
+        line for line in text.splitlines() if not line.startswith(("*In English", "[English]"))
+    ]
     return [
         link
-        for link in links
+        for link in (link.split("#")[0] for link in LINK.findall("\n".join(lines)))
         if link.endswith(".md")
         and not link.endswith(".es.md")
         and (folder / link).with_suffix(".es.md").is_file()
