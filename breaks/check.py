@@ -76,12 +76,13 @@ def check_file(path: Path, sources: Sources, seen: Seen | None = None) -> Checke
 
 def check_break(brk: Break, sources: Sources, seen: Seen | None = None) -> Checked:
     """The findings for one break; `seen` is what an observer saw, None if nobody looked."""
-    by = None if seen is None else tuple(seen.get(brk.id, ()))
-    said = (*_texts(brk), *_provenance(brk), *_live(brk, by))
+    said = (*_texts(brk), *_provenance(brk))
     try:
         broken = mutate(sources, brk)
-    except BreaksError as error:
-        return Checked(brk.id, 0, 0, by, (Finding(Point.MATCHES, str(error)), *said))
+    except BreaksError as error:  # what cannot be applied was shown to nobody
+        return Checked(brk.id, 0, 0, None, (Finding(Point.MATCHES, str(error)), *said))
+    by = None if seen is None else tuple(seen.get(brk.id, ()))
+    said = (*said, *_live(brk, by))
     lines = [line for line in unified(sources, broken).splitlines() if line[:1] in "+-"]
     changed = [line for line in lines if not line.startswith(("+++", "---"))]
     found = (*_diff(len(changed)), *_compiles(sources, broken), *_reverts(sources, broken))

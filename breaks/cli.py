@@ -324,7 +324,7 @@ def diff(break_id: str, catalog: tuple[str, ...]) -> Reply:
     ],
 )
 def status() -> Reply:
-    from breaks import journal, screens
+    from breaks import here, journal, screens
 
     ws = workspace()
     found = journal.status(ws)
@@ -341,7 +341,7 @@ def status() -> Reply:
         ],
         "edited": list(found.edited),
         "missing": list(found.missing),
-        "unrecorded": (strays := journal.unrecorded(ws, catalogue(ws, ()))),
+        "unrecorded": list(strays := here.strays(ws)),
     }
     return Reply(document, lambda: screens.standing(found, strays))
 
@@ -404,13 +404,13 @@ def apply(ids: tuple[str, ...], catalog: tuple[str, ...]) -> Reply:
 @click.argument("ids", nargs=-1, metavar="ID", shell_complete=_applied_ids)
 @click.option("--keep", is_flag=True, help=N_("Change no file: my edits replace the break."))
 def revert(ids: tuple[str, ...], keep: bool) -> Reply:
-    from breaks import journal, screens
+    from breaks import here, journal, screens
 
     ws = workspace()
     gone = journal.forget(ws, *ids) if keep else journal.revert(ws, *ids)
     left = list(journal.status(ws).applied)
     document = {"reverted": gone, "kept_files": keep, "applied": left}
-    strays = journal.unrecorded(ws, catalogue(ws, ())) if not gone else []
+    strays = here.strays(ws) if not gone else ()
     return Reply(document, lambda: screens.reverted(gone, left, keep, strays))
 
 

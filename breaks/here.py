@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from breaks.catalog import BUILTIN, Catalog, load_catalog
+from breaks.errors import BreaksError
 from breaks.library import shipped_sources
 from breaks.workspace import Workspace
 
@@ -21,3 +22,18 @@ def sources() -> Mapping[str, bytes]:
 
     ws = Workspace.around()
     return journal.pristine_sources(ws) if ws else shipped_sources()
+
+
+def strays(ws: Workspace) -> tuple[str, ...]:
+    """The breaks whose lines are in the library although no record says so.
+
+    None where the library or the catalogue cannot be read: whoever needs those will say it.
+    """
+    from breaks import journal, original
+
+    try:
+        texts = journal.pristine_sources(ws)
+        same = all(text == original.original(module) for module, text in texts.items())
+        return () if same else tuple(original.strays(texts, catalogue()))
+    except (BreaksError, OSError):
+        return ()

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from breaks import __version__, console, i18n
+from breaks import __version__, console, here, i18n
 from breaks.create import lab_folders
 from breaks.errors import BreaksError
 from breaks.workspace import Workspace
@@ -56,7 +56,7 @@ def look(ws: Workspace | None) -> Look:
     labs = tuple(sorted({folder.name.split("_")[0] for folder in lab_folders()}))
     if ws is None:
         return Look(None, "none", (), labs, ())
-    return Look(str(ws.root), _library(ws), _applied(ws), labs, _checked(ws), _unrecorded(ws))
+    return Look(str(ws.root), _library(ws), _applied(ws), labs, _checked(ws), here.strays(ws))
 
 
 def _applied(ws: Workspace) -> tuple[str, ...]:
@@ -65,14 +65,6 @@ def _applied(ws: Workspace) -> tuple[str, ...]:
     from breaks import journal
 
     return journal.status(ws).applied
-
-
-def _unrecorded(ws: Workspace) -> tuple[str, ...]:
-    """The breaks that are in the library without a record of it."""
-    from breaks import journal
-    from breaks.here import catalogue
-
-    return tuple(journal.unrecorded(ws, catalogue()))
 
 
 def _correct(ws: Workspace) -> dict[str, bytes]:

@@ -165,16 +165,6 @@ def pristine_sources(ws: Workspace) -> dict[str, bytes]:
     return {module: text for module, text in texts.items() if text is not None}
 
 
-def unrecorded(ws: Workspace, breaks: Iterable[Break]) -> list[str]:
-    """The breaks whose lines are in the library although the record has none of them."""
-    from breaks.original import strays
-
-    try:
-        return strays(pristine_sources(ws), breaks)
-    except BreaksError:  # edited where a recorded break is: one thing after the other
-        return []
-
-
 # --- one change after the other -----------------------------------------------------------------
 
 

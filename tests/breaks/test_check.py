@@ -70,3 +70,10 @@ def test_a_file_that_is_no_break_is_a_finding_and_no_error(tmp_path):
     path.write_text("nonsense: [")
 
     assert [one.point for one in check_file(path, SOURCES).findings] == [Point.SCHEMA]
+
+
+def test_of_a_break_that_cannot_be_applied_nobody_says_that_nobody_saw_it():
+    checked = check_break(with_rule(matches=1), SOURCES, {})
+
+    assert [Point.MATCHES] == [one.point for one in checked.findings]
+    assert checked.seen is None

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from breaks import cli as module
-from breaks import create, i18n, journal, original
+from breaks import create, here, i18n, journal, original
 from breaks.catalog import load_catalog
 
 SKIP = "skip-unbroadcast"
@@ -149,11 +149,11 @@ def test_going_on_record_again_keeps_every_byte_and_every_edit(lab, catalog):
     assert correct == lab.sources()
 
 
-def test_an_edit_of_ones_own_is_mistaken_for_no_break(lab, catalog, run):
+def test_an_edit_of_ones_own_is_mistaken_for_no_break(lab, run):
     edit(lab, b"unbroadcast(g, a.shape)", b"fit(g, a)")
     edit(lab, b"def __mul__", b"# mine\n    def __mul__")
 
-    assert [] == journal.unrecorded(lab, catalog)
+    assert () == here.strays(lab)
     assert "record" not in run("status")[1]
 
 
@@ -164,6 +164,37 @@ def test_of_breaks_with_lines_in_common_the_one_that_explains_most_is_named(lab,
             journal.apply(lab, brk)
             shutil.rmtree(lab.state)
 
-            assert [brk.id] == journal.unrecorded(lab, catalog)
+            assert (brk.id,) == here.strays(lab)
             journal.apply(lab, brk)
             journal.revert(lab)
+
+
+@pytest.mark.parametrize("line", [["status"], ["revert"], []], ids=["status", "revert", "home"])
+def test_a_catalogue_that_cannot_be_read_stands_in_nobodys_way(lab, run, catalog, line):
+    journal.apply(lab, catalog.get(SKIP))
+    shutil.rmtree(lab.state)
+    (lab.root / "breaks.toml").write_text('catalog = ["nowhere"]')
+
+    assert 0 == run(*line)[0]
+
+
+def test_with_other_line_endings_it_is_recognised_and_leaves_as_well(lab, run, catalog):
+    correct = lab.path_of("minitorch.tensor").read_bytes().replace(b"\n", b"\r\n")
+    journal.apply(lab, catalog.get(SKIP))
+    shutil.rmtree(lab.state)
+    path = lab.path_of("minitorch.tensor")
+    path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+
+    assert (SKIP,) == here.strays(lab)
+    assert 0 == run("apply", SKIP)[0]
+    assert 0 == run("revert", SKIP)[0]
+    assert correct == path.read_bytes()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff", b"def half(:\n", None])
+def test_a_library_that_is_no_python_is_no_obstacle(lab, run, content):
+    path = lab.path_of("minitorch.tensor")
+    path.unlink() if content is None else path.write_bytes(content)
+
+    for line in (["status"], ["revert"], []):
+        assert 0 == run(*line)[0]
