@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import pytest
 
@@ -27,7 +27,7 @@ class Fate(StrEnum):
     """What the tests did to a mutant."""
 
     KILLED = "killed"  # a test failed, or the tests could not even start
-    HUNG = "timeout"  # the tests did not end, and on the correct library they do: killed too
+    HUNG = "hang"  # the tests did not end, and on the correct library they do: killed too
     SURVIVED = "survived"  # every test passed
     EQUIVALENT = "equivalent"  # every test passed, and the break is declared to change nothing
     REFUSED = "not applied"  # the library was edited there
@@ -61,6 +61,10 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     ids = config.getoption("breaks") or []
+    if config.getoption("break_family") and ALL not in ids:
+        raise pytest.UsageError(
+            _("--break-family chooses among all breaks; add --break all, or leave it out")
+        )
     if ALL not in ids or hasattr(config, "workerinput"):
         return
     if len(ids) > 1:
@@ -120,7 +124,6 @@ class Tournament:
         given = config.invocation_params.args
         self.arguments = [*without_options(map(str, given)), "-x", "-q", "-p", "no:cacheprovider"]
         self.fates: dict[str, Fate] = {}
-        self.seconds = 0.0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection(self) -> bool:
@@ -150,7 +153,6 @@ class Tournament:
                 self.show(brk.id, fate, len(breaks))
         finally:
             runs.end()
-        self.seconds = time.monotonic() - started
         session.testscollected = len(self.fates)
         session.testsfailed = len(self.bad)
         return True
@@ -186,8 +188,14 @@ class Tournament:
         return [id for id, fate in self.fates.items() if fate in (Fate.SURVIVED, Fate.REFUSED)]
 
     def show(self, name: str, fate: Fate, total: int) -> None:
+        """A line for the break, with -q only for one that wants attention; pytest counts them."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
-        if reporter is not None:
+        if reporter is None:
+            return
+        outcome: Literal["passed", "failed"] = "failed" if name in self.bad else "passed"
+        report = pytest.TestReport(name, (name, None, name), {}, outcome, None, "call")
+        reporter._add_stats(fate.value, [report])  # its last line counts by these words
+        if reporter.verbosity >= 0 or name in self.bad:
             line = f"{fate.value:<12} {name}"
             reporter.write_line(f"{line:<66} {len(self.fates):>4}/{total}")
 
@@ -197,12 +205,8 @@ class Tournament:
         killed = sum(fate in (Fate.KILLED, Fate.HUNG) for fate in self.fates.values())
         say = terminalreporter.write_line
         terminalreporter.section(_("breaks"))
-        say(
-            _("%(killed)d of %(all)d killed, in %(seconds).0f s")
-            % {"killed": killed, "all": len(self.fates), "seconds": self.seconds}
-        )
-        for name in self.bad:
-            say(f"{self.fates[name].value:<12} {name}")
+        counts = {"killed": killed, "all": len(self.fates)}
+        say(_("%(killed)d of %(all)d killed") % counts)
         if self.bad:
             say(_("next  %(command)s") % {"command": f"breaks diff {self.bad[0]}"})
         else:
@@ -211,7 +215,7 @@ class Tournament:
 
 def every_break(family: str | None = None) -> list[Break]:
     """The breaks of the catalogue; of one family, if it is named."""
-    from breaks import here
+    from breaks import console, here
     from breaks.errors import BreaksError
 
     try:
@@ -220,8 +224,11 @@ def every_break(family: str | None = None) -> list[Break]:
         raise pytest.UsageError(str(error)) from None
     found = [brk for brk in known if family in (None, brk.family.value)]
     if not found:
-        families = ", ".join(sorted({brk.family.value for brk in known}))
-        raise pytest.UsageError(_("--break-family is one of %(families)s") % {"families": families})
+        families = sorted({brk.family.value for brk in known})
+        expected = _("a family of breaks: %(families)s") % {"families": ", ".join(families)}
+        todo = console.did_you_mean(str(family), families) or _("Choose one of them.")
+        refusal = BreaksError(expected, repr(family), todo, where="--break-family")
+        raise pytest.UsageError(str(refusal))
     return found
 
 

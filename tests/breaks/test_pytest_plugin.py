@@ -161,6 +161,47 @@ def test_all_breaks_meet_the_tests_and_the_survivors_are_named(run, few, monkeyp
     assert "breaks diff deaf" in done.stdout
 
 
+def test_each_break_is_named_once_and_pytest_counts_the_fates(run, few, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    few(add=ADD, deaf=DEAF)
+    loud = run("--break", "all", test_sharp=SHARP).stdout
+    quiet = run("-q", "--break", "all", test_sharp=SHARP).stdout
+
+    for text in (loud, quiet):
+        assert text.count("survived     deaf") == 1
+        assert "1 killed, 1 survived in " in text or "1 survived, 1 killed in " in text
+        assert "no tests ran" not in text
+    assert loud.count("killed       add") == 1
+    assert "killed       add" not in quiet
+
+
+def test_break_family_keeps_to_one_family(run, few, monkeypatch, tmp_path):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    few(add=ADD, deaf=DEAF)
+    deaf = tmp_path / "own" / "deaf.yaml"
+    deaf.write_text(deaf.read_text().replace("family: shapes", "family: softmax"))
+    done = run("--break", "all", "--break-family", "shapes", test_sharp=SHARP)
+
+    assert done.returncode == 0
+    assert "1 of 1 killed" in done.stdout
+    assert "deaf" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("--break", "all", "--break-family", "shape"),
+        ("--break-family", "shapes"),
+        ("--break", "skip-unbroadcast", "--break-family", "shapes"),
+    ],
+)
+def test_a_family_that_cannot_be_meant_is_a_usage_error(run, line):
+    done = run(*line, test_blunt=BLUNT)
+
+    assert done.returncode == 4
+    assert "--break-family" in done.stderr
+
+
 def test_tests_that_kill_every_break_exit_with_0(run, few, monkeypatch, tmp_path):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     few(add=ADD)
