@@ -142,6 +142,7 @@ class View:
                 text,
                 crash.text,
                 "",
+                self.is_changed(crash.module, crash.line),
             )
         return Difference(phase, mode, error=crash.text, origin=origin)
 
@@ -181,10 +182,25 @@ class View:
                 if differ(ours["data"], theirs["data"]):
                     return self.made(ours, theirs, phase)
             return self.changed_line(tensor, phase)
-        for i, ours, theirs in reversed(nodes):
-            if ours["requires_grad"] and differ(ours["grad"], theirs["grad"]):
-                return self.written(i, ours, theirs)
+        above = self.consuming(tensor)
+        wrong = [
+            node
+            for node in reversed(nodes)
+            if node[1]["requires_grad"] and differ(node[1]["grad"], node[2]["grad"])
+        ]
+        # Of several that are wrong, the one on the way from the tensor that the evidence shows.
+        for node in sorted(wrong, key=lambda node: node[0] not in above):
+            return self.written(*node)
         return self.changed_line(tensor, phase)
+
+    def consuming(self, tensor: str) -> set[int]:
+        """The node of a tensor, and every node that is computed from it."""
+        nodes = self.broken.nodes()
+        found = {i for i, node in enumerate(nodes) if node["name"] == tensor}
+        for i, node in enumerate(nodes):  # parents come first
+            if found.intersection(node["parents"]):
+                found.add(i)
+        return found
 
     def made(self, ours: dict[str, Any], theirs: dict[str, Any], phase: Phase) -> Origin:
         """The op whose value is wrong: its changed line, else the line that computes y."""
@@ -234,7 +250,8 @@ class View:
     ) -> Origin:
         found, expected = texts_of(ours[what], theirs[what])
         text = self.line(module, line)
-        return Origin(ours["name"], op, phase, module, line, text, found, expected)
+        changed = self.is_changed(module, line)
+        return Origin(ours["name"], op, phase, module, line, text, found, expected, changed)
 
     def changed_line(self, tensor: str, phase: Phase) -> Origin | None:
         """The first line that the break changed: what there is to say without a graph."""
@@ -249,6 +266,9 @@ class View:
     def line(self, module: str, number: int) -> str:
         lines = self.sources.get(module, "").splitlines()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
+
+    def is_changed(self, module: str, line: int) -> bool:
+        return line in self.changed.get(module, ())
 
     def changed_in(self, module: str, first: int, last: int, name: str = "") -> int:
         """The first changed line between two, if it speaks of `name`; 0 if none does."""

@@ -120,6 +120,7 @@ class Origin:
     text: str  # the source line, stripped
     found: str  # the value there, short
     expected: str  # the correct library's value, short
+    changed: bool = True  # whether the break changed this line; else it only shows here first
 
     def to_json(self) -> Json:
         return {
@@ -131,6 +132,7 @@ class Origin:
             "text": self.text,
             "found": self.found,
             "expected": self.expected,
+            "changed": self.changed,
         }
 
     @classmethod

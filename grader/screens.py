@@ -362,7 +362,10 @@ def _named(seen: Difference) -> str:
 def origin(one: Origin) -> str:
     """Where the fault starts: the place, the line, and what it did."""
     place = one.module.replace(".", "/") + f".py:{one.line}" if one.line else one.module or one.node
-    text = _("It starts in %(place)s") % {"place": console.style(place, "place")}
+    text = _("It starts in %(place)s")
+    if one.line and not one.changed:
+        text = _("It shows first in %(place)s, a line that the break does not change")
+    text %= {"place": console.style(place, "place")}
     room = console.width() - 8
     code = one.text if len(one.text) <= room else one.text[: room - 3] + "..."
     return text + (f"\n  {code}" if code else "")

@@ -9,6 +9,7 @@ from grader.difference import all_changed_lines as changes
 from grader.difference import array_difference, changed_lines, first_difference, reached
 from grader.observe import as_text
 from grader.recording import Mode, Pattern, Phase, Reach
+from labs.load import load_labs
 from tests.grader.kit import SKIP, clean_text, good, job, lab02, made_break, probes, readings
 
 
@@ -105,6 +106,29 @@ def test_the_origin_is_the_line_that_the_break_changed():
 
         assert "minitorch.tensor" == origin.module
         assert "a.grad += g" == origin.text
+
+
+def test_of_two_wrong_gradients_the_origin_is_of_the_one_that_is_shown():
+    halved = made_break(
+        "made", "minitorch.tensor", "unbroadcast($G, $S)", "unbroadcast($G / 2, $S)",
+        scope="Tensor.__add__", matches=2,
+    )  # fmt: skip
+    found, _ = observed(halved, lab02().scenarios["equal-shapes"])
+
+    assert ("a", ["b"]) == (found.tensor, found.evidence["also"])
+    assert "a.grad += unbroadcast(g / 2, a.shape)" == found.origin.text
+    assert found.origin.changed
+
+
+def test_a_line_that_the_break_leaves_alone_is_not_said_to_be_changed():
+    gathered = made_break(
+        "made", "minitorch.indexing", "np.add.at($W, $P, $G)", "$W[$P] = $G", scope="scatter_add"
+    )
+    scenario = load_labs()["lab04"].scenarios["row-taken-again"]
+    origin = observed(gathered, scenario)[0].origin
+
+    assert origin.text.startswith("x.grad += scatter_add")
+    assert not origin.changed
 
 
 INSIDE = {
