@@ -48,7 +48,7 @@ class Catalog:
 
         raise BreaksError(
             _("the id of a break"),
-            break_id,
+            repr(break_id),
             did_you_mean(break_id, self.ids()) or _("`breaks list` lists them."),
         )
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -53,10 +56,23 @@ class Look:
 
 def look(ws: Workspace | None) -> Look:
     """The state of a workspace, or of being in none."""
-    labs = tuple(sorted({folder.name.split("_")[0] for folder in lab_folders()}))
+    known = {folder.name.split("_")[0] for folder in lab_folders()}
+    if ws is not None:
+        known.update(_own_labs(ws))
+    labs = tuple(sorted(known))
     if ws is None:
         return Look(None, "none", (), labs, ())
     return Look(str(ws.root), _library(ws), _applied(ws), labs, _checked(ws), here.strays(ws))
+
+
+def _own_labs(ws: Workspace) -> Iterator[str]:
+    """The ids of the labs that the workspace adds; whether they are well formed, `grader` says."""
+    for folder in ws.config.labs:
+        for file in folder.glob("*/lab.yaml"):
+            with suppress(OSError):
+                text = file.read_text("utf-8", "replace")
+                if found := re.search(r"^id:\s*([\w-]+)", text, re.MULTILINE):
+                    yield found[1]
 
 
 def _applied(ws: Workspace) -> tuple[str, ...]:

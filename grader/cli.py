@@ -100,6 +100,8 @@ def _breaks(ctx: click.Context, _param: click.Parameter, start: str) -> list[Com
         if here is None:
             return []
         name = ctx.params.get("lab")
+        if name is None and "lab" in ctx.params and ctx.args:
+            name = ctx.args[0]  # click leaves it there while the value of --break is missing
         known = list(here.lab(name).breaks) if isinstance(name, str) else here.catalogue.ids()
         return [CompletionItem(one) for one in known if one.startswith(start)]
     return []

@@ -92,13 +92,16 @@ def _count(row: Row, detector: Detector) -> str:
 
 
 def _scenarios(row: Row) -> str:
+    """Every scenario of a break; the signs stand close together, so that long names fit."""
+    heads = {d: SHORT[d] for d in Detector if d is not Detector.TRAINING}
     body = []
     for cell in row.cells:
-        answers = [_sign(cell.answers.get(d)) for d in Detector if d is not Detector.TRAINING]
+        signs = [console.pad(_sign(cell.answers.get(d)), len(head)) for d, head in heads.items()]
         where = f"{cell.phase.value} {cell.mode.value}"
-        body.append([f"{cell.lab} {cell.scenario}", where, *answers])
-    header = [row.break_id, _("first differs"), *(SHORT[d] for d in Detector)][:-1]
-    return console.table(body, header)
+        body.append([f"{cell.lab} {cell.scenario}", where, " ".join(signs)])
+    header = [_("scenario"), _("first differs"), " ".join(heads.values())]
+    title = console.style(row.break_id, "title")
+    return title + "\n" + console.table(body, header)
 
 
 def _sign(answer: Answer | None) -> str:

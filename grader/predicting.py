@@ -194,7 +194,9 @@ def _last_words(lab: Lab, prediction: Prediction) -> str:
 def summary(lab: Lab, prediction: Prediction) -> str:
     """What was said, one line per scenario."""
     rows = []
-    for name, said in prediction.scenarios.items():
+    order = [one.name for one in lab.of(prediction.break_id)]  # what was read back is sorted
+    for name in sorted(prediction.scenarios, key=order.index):
+        said = prediction.scenarios[name]
         first = f"{said.first.phase.value} {said.first.mode.value}"
         rows.append([name, first, _firing(said.detectors), _sure(said.confidence)])
     training = prediction.training
@@ -206,7 +208,7 @@ def summary(lab: Lab, prediction: Prediction) -> str:
 
 
 def _firing(detectors: Mapping[Detector, Answer]) -> str:
-    firing = [d.value for d, a in detectors.items() if a is Answer.FIRES]
+    firing = [d.value for d in Detector if detectors.get(d) is Answer.FIRES]
     if not detectors:
         return console.glyphs.dash
     if len(firing) == len(Detector) - 1:

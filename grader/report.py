@@ -180,16 +180,13 @@ def _scenario(
     one: ScenarioVerdict, seen: Observation, asked: Scenario, predicted: bool, part: str
 ) -> Json:
     facets = [*one.facets, *one.detectors]
-    evidence = [
-        line.replace("\n", " ") for line in screens.evidence_of(one, seen, asked, predicted)
-    ]
     return {
         "id": f"{part}-{one.scenario}",
         "title": f"{one.scenario}: {i18n.pick(asked.title)}",
         "task": screens.task(asked),
         "table": _facets(one, facets, predicted, seen),
         "because": one.because,
-        "evidence": evidence,
+        "evidence": screens.evidence_of(one, seen, asked, predicted),
         "figures": [*_heat_maps(seen), *_graph(seen)],
     }
 

@@ -143,12 +143,17 @@ def _numbers(run: TrainingRun) -> list[str]:
     return [screens.number(v) for v in (run.first, run.last, run.distance, run.accuracy)]
 
 
+BELOW = -0.01  # from here on the loss is below the floor by more than rounding
+
+
 def happened(run: TrainingRun) -> str:
     """What happened, in a few words."""
     if run.error:
         where = f"{run.phase.value}: " if run.phase.value != "nowhere" else ""
         return where + localised(run.error)
     text = meaning(run.outcome)
+    if run.distance is not None and run.distance < BELOW:
+        text = _("it ends below the floor: the training rows were memorised one by one")
     return text + (f"; {run.validation}" if run.validation else "")
 
 

@@ -69,7 +69,7 @@ def find_lab(labs: Mapping[str, Lab], name: str) -> Lab:
 
     known = [*labs, *(f"{one}.b" for one in labs)]
     hint = did_you_mean(name, known) or _("The labs: %(labs)s.") % {"labs": ", ".join(labs)}
-    raise LabsError(_("the id of a lab"), name, hint)
+    raise LabsError(_("the id of a lab"), repr(name), hint)
 
 
 def load_lab(folder: Path) -> Lab:

@@ -73,6 +73,16 @@ def test_the_first_screen_says_where_you_are_and_what_comes_next(lab, run):
     assert re.search(r"next +grader predict lab\d\d", out)
 
 
+def test_labs_of_ones_own_are_counted(lab, run):
+    before = len(document(run("--json"))[1]["labs"])
+    mine = lab.root / "my-labs" / "mine_one"
+    mine.mkdir(parents=True)
+    (mine / "lab.yaml").write_text("id: mine\n")
+    (lab.root / "breaks.toml").write_text('labs = ["my-labs"]\n')
+
+    assert f"0 of {before + 1} " in run()[1]
+
+
 def test_outside_of_a_workspace_the_first_screen_says_how_to_make_one(run):
     code, out, _err = run()
 

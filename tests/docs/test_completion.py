@@ -45,6 +45,14 @@ def test_what_was_begun_is_completed(tmp_path, shell, line, wanted):
 
 
 @pytest.mark.parametrize("shell", SHELLS)
+def test_only_the_breaks_of_the_lab_are_offered_beside_it(tmp_path, shell):
+    answers = ask("grader check lab02 --break ", shell, tmp_path)
+
+    assert "skip-unbroadcast" in answers
+    assert "grad-assign-not-accumulate" not in answers
+
+
+@pytest.mark.parametrize("shell", SHELLS)
 def test_what_does_not_exist_is_not_offered(tmp_path, shell):
     assert "" == ask("grader predict xyz", shell, tmp_path).strip()
 

@@ -229,6 +229,10 @@ def test_a_file_is_committed_once_and_the_same_again_is_no_second_one(ws, run, a
 
     assert (again["committed"], again["new"]) == (True, False)
     assert len(commits.load(ws).commits) == 1
+    shown = run("predict", "lab02", "--from", "p.yaml")
+    names = [one.name for one in load_labs()["lab02"].of(BRK)]
+    places = [shown.index(f"\n{name} ") for name in names]
+    assert sorted(places) == places
 
 
 def test_another_prediction_for_the_same_question_is_refused(ws, run, predicted):

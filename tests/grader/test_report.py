@@ -112,6 +112,11 @@ PAGES = {
 }
 
 
+def test_evidence_of_several_lines_keeps_its_lines():
+    assert "\nshould be " in page()
+    assert "white-space: pre-line" in page()
+
+
 @pytest.fixture(params=PAGES.values(), ids=PAGES)
 def shown(request):
     return request.param()

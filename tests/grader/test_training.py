@@ -6,6 +6,7 @@ from breaks.rewrite import mutate
 from grader import pool, training
 from grader.observe import as_text
 from grader.recording import Answer, Form, Outcome, Phase
+from grader.train import happened
 from labs import grammar
 from tests.grader.kit import SKIP, clean_text, made_break
 
@@ -87,6 +88,8 @@ def test_a_skipped_unbroadcast_learns_its_rows_by_heart_and_cannot_be_validated(
     assert one_hot.distance < 0  # below what any function of the input can reach
     assert one_hot.accuracy is None
     assert one_hot.validation.startswith("ValueError")
+    assert "memorised" in happened(one_hot)
+    assert "memorised" not in happened(embedding)
     assert (Outcome.CRASH, Phase.BACKWARD) == (embedding.outcome, embedding.phase)
     assert all(run.distance > 0 for run in clean.runs)
 
