@@ -20,6 +20,7 @@ from grader.session import Session, no_prediction
 from labs.model import Lab
 
 _ = i18n.gettext
+UNSEEN = object()
 PAUSE = 0.25  # seconds between two looks at a watched file
 
 
@@ -168,11 +169,11 @@ def watch(here: Session, lab: Lab, wanted: str | None, file: str, look: Look) ->
     break_id = here.break_id(lab, wanted, "") or None
     if console.json_mode():
         return Reply(judged_draft(here, lab, break_id, path, look)[0])
-    seen: object = None
+    seen: object = UNSEEN  # not None: a file that is not there yet is worth a word too
     while True:
         now = _stamp(path)
         if now != seen:
-            if seen is not None:
+            if seen is not UNSEEN:
                 console.out("\n" + console.glyphs.rule * console.width())
             seen = now
             _show_draft(here, lab, break_id, path, look)

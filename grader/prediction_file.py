@@ -284,7 +284,8 @@ class Reading:
         if type(value) is int and 0 <= value <= 100:
             return value
         expected = _("for %(at)s: a whole number of percent, from 0 to 100")
-        self.problem(place, expected % {"at": at_text(place)}, value)
+        todo = _("Correct the value.") if type(value) is int else ""
+        self.problem(place, expected % {"at": at_text(place)}, value, todo)
         return None
 
     def text(self, place: Place, value: object) -> str:

@@ -587,6 +587,18 @@ def test_the_score_on_record_is_that_of_the_first_check(ws, run, predicted):
 # --- watch --------------------------------------------------------------------------------------
 
 
+def test_watch_says_that_the_file_is_not_there_yet(ws, run, monkeypatch):
+    monkeypatch.setattr("grader.checking.time.sleep", interrupted)
+    run("check", "lab02", "--watch", "nowhere.yaml", code=130)
+
+    assert "nowhere.yaml: expected a file" in run.err
+    assert "Watching nowhere.yaml" in run.err
+
+
+def interrupted(_seconds):
+    raise KeyboardInterrupt
+
+
 def test_watch_judges_a_draft_again_when_it_is_saved_and_scores_nothing(ws, run):
     run("check", "lab02", "--break", BRK, "--no-predict")  # now it is known, and quick
     draft = ws.root / "draft.yaml"

@@ -173,6 +173,13 @@ def test_a_key_that_yaml_reads_as_a_truth_value_is_explained():
     assert "quotes" in refusal(GOOD + "on: 1\n").todo
 
 
+def test_a_percentage_that_is_too_high_is_not_taken_for_a_time_of_day():
+    error = refusal(changed("confidence: 80", "confidence: 500"))
+
+    assert "0 to 100" in str(error)
+    assert "12:30" not in str(error)
+
+
 def test_how_many_problems_follow_the_first_is_said():
     text = changed("phase: backward", "phase: back").replace("mode: unaffected", "mode: ok")
 
