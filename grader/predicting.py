@@ -86,7 +86,11 @@ def _at_terminal(here: Session, lab: Lab, break_id: str, *, yes: bool, restart: 
     console.say(opening(here, lab, break_id))
     answers = {} if restart else ask.sane(lab, break_id, _draft(ws, lab, break_id))
     if answers:
-        text = _("Your draft goes on with %(count)d answers (--restart forgets it).")
+        text = i18n.ngettext(
+            "Your draft goes on with %(count)d answer (--restart forgets it).",
+            "Your draft goes on with %(count)d answers (--restart forgets it).",
+            len(answers),
+        )
         console.say(console.wrap(text % {"count": len(answers)}, console.width()) + "\n")
     conversation = Dialogue(
         lab,
@@ -104,9 +108,14 @@ def _at_terminal(here: Session, lab: Lab, break_id: str, *, yes: bool, restart: 
                 break
     except (EOFError, KeyboardInterrupt):
         console.say()
+        kept = i18n.ngettext(
+            "interrupted; your %(count)d answer is kept as a draft",
+            "interrupted; your %(count)d answers are kept as a draft",
+            len(answers),
+        )
         raise BreaksError(
             _("answers to all questions"),
-            _("interrupted; your %(count)d answers are kept as a draft") % {"count": len(answers)},
+            kept % {"count": len(answers)},
             _("Go on with `%(command)s`.") % {"command": command},
             code=Exit.INTERRUPTED,
         ) from None

@@ -397,6 +397,16 @@ class Terminal:
 CTRL_C, CTRL_D = "\x03", "\x04"
 
 
+def test_one_answer_is_kept_as_one_answer(ws):
+    line = ["predict", "lab02", "--break", BRK]
+    first = Terminal(ws, *line)
+    first.answer("backward")
+    first.wait_for("How?")
+
+    assert first.end(CTRL_D) == 130
+    assert "your 1 answer is kept" in " ".join(first.seen.split())
+
+
 def test_at_a_terminal_ctrl_d_keeps_a_draft_that_goes_on_later(ws):
     line = ["predict", "lab02", "--break", BRK]
     first = Terminal(ws, *line)
