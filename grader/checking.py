@@ -109,7 +109,7 @@ def committed(here: Session, lab: Lab, break_id: str) -> Commit:
         )
     commit = here.chain.find(lab.id, break_id)
     if commit is None:
-        raise no_prediction(lab, break_id, here.command("predict", lab.id, break_id))
+        raise no_prediction(lab, break_id, here.command("predict", lab.id, break_id), "check")
     return commit
 
 

@@ -57,7 +57,8 @@ def _lab(here: Session, name: str, wanted: str | None, no_predict: bool) -> list
     if no_predict:
         return [_part(here, lab, one, predicted=one in predicted) for one in asked]
     if not predicted:
-        raise no_prediction(lab, asked[0], here.command("predict", lab.id, asked[0]))
+        command = here.command("predict", lab.id, asked[0])
+        raise no_prediction(lab, asked[0], command, "report")
     return [_part(here, lab, one, predicted=True) for one in predicted]
 
 

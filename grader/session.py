@@ -212,15 +212,15 @@ def progressing(label: str) -> Iterator[Callable[[int, int, str], None]]:
 PATIENCE = 0.5  # seconds without a bar
 
 
-def no_prediction(lab: Lab, break_id: str, command: str) -> BreaksError:
+def no_prediction(lab: Lab, break_id: str, command: str, verb: str) -> BreaksError:
     """The refusal to check what was not predicted, with the two ways of predicting."""
     todo = _(
         "Predict first: `%(command)s`, or with a file: `%(command)s --template > p.yaml`, edit it,"
-        " `%(command)s --from p.yaml`. `grader check %(lab)s --no-predict` only shows."
+        " `%(command)s --from p.yaml`. `grader %(verb)s %(lab)s --no-predict` only shows."
     )
     return BreaksError(
         _("a committed prediction for %(lab)s, %(id)s") % {"lab": lab.id, "id": break_id},
         _("none yet"),
-        todo % {"command": command, "lab": lab.id},
+        todo % {"command": command, "lab": lab.id, "verb": verb},
         code=Exit.PRECONDITION,
     )
