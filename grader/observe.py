@@ -51,7 +51,7 @@ Sources = Mapping[str, bytes]
 
 _ = i18n.gettext
 REFERENCES = Path(__file__).parent.parent / "labs" / "references"
-TOGETHER = 12  # scenarios of the correct library that one process records
+TOGETHER = 12  # scenarios of one library that a process records, while none changes the process
 CLEAN = "clean"
 SENTINEL = "sentinel"
 
@@ -230,7 +230,6 @@ def as_job(scenario: Scenario) -> dict[str, Any]:
 
 def job_of(
     scenario: Scenario,
-    sources: Mapping[str, str],
     seed: int,
     assignments: Any,
     order: Any = None,
@@ -242,8 +241,6 @@ def job_of(
     """
     step = ["step"] if scenario.fit else []
     return {
-        "kind": "scenario",
-        "sources": sources,
         "scenario": as_job(scenario),
         "seed": seed,
         "sections": ["program", *step, "lines", "ones", "irregular", "differences", "property"],
@@ -311,13 +308,15 @@ class Run:
                 warm_hypothesis(self.way)
             blind, untrained = self.observe_first(sentinel)
             trainings = [self.training_needed(text) for text in mutants]
-            second = [job for job in trainings if job is not None]  # the long jobs first
-            second += [
-                self.scenario_job(scenario, text)
-                for question, text in zip(self.questions, mutants, strict=True)
-                for scenario in question.every
-            ]
-            broken = iter(self.pooled(second, "the broken library"))
+            ended, recorded = self.recorded(
+                [job for job in trainings if job is not None],
+                [
+                    (text, [self.scenario_job(scenario) for scenario in question.every])
+                    for question, text in zip(self.questions, mutants, strict=True)
+                ],
+                "the broken library",
+            )
+            broken = iter(ended)
             trained = [self.whole_training(job, broken) for job in trainings]
             self.references = self.gather(asked)
         finally:
@@ -326,41 +325,35 @@ class Run:
         control = self.control()
         seen = self.sentinel(Reading(blind), untrained, sentinel)
         return [
-            self.judge(question, text, [next(broken) for _ in question.every], own, control, seen)
-            for question, text, own in zip(self.questions, mutants, trained, strict=True)
+            self.judge(question, text, reports, own, control, seen)
+            for question, text, reports, own in zip(
+                self.questions, mutants, recorded, trained, strict=True
+            )
         ]
 
     def observe_first(self, sentinel: Mapping[str, str]) -> tuple[Report, Report]:
-        """The correct library, some scenarios in each process: nothing of it needs to be kept
-        apart.  Beside it the sentinel; returns its scenario and its training."""
+        """The correct library, and the sentinel beside it; returns its scenario and training."""
         from grader.reading import Reading
 
-        parts = [self.scenarios[i : i + TOGETHER] for i in range(0, len(self.scenarios), TOGETHER)]
         probe = self.scenarios[0]
-        jobs = [
-            {**self.training_job(self.clean_text), "entered": True},
-            *(self.clean_job(part) for part in parts),
-            self.training_job(sentinel),
-            job_of(probe, sentinel, self.seed, [own_shapes(probe)], [0]),
-        ]
-        self.clean_training, *groups, untrained, blind = self.pooled(jobs, "the correct library")
-        self.clean = [
-            Reading(report)
-            for part, group in zip(parts, groups, strict=True)
-            for report in apart(group, len(part))
-        ]
+        shapes = [own_shapes(probe)]
+        (self.clean_training, untrained), (clean, (blind,)) = self.recorded(
+            [{**self.training_job(self.clean_text), "entered": True}, self.training_job(sentinel)],
+            [
+                (self.clean_text, [job_of(one, self.seed, None) for one in self.scenarios]),
+                (sentinel, [job_of(probe, self.seed, shapes, [0])]),
+            ],
+            "the correct library",
+        )
+        self.clean = [Reading(report) for report in clean]
         return blind, untrained
 
-    def clean_job(self, scenarios: Sequence[Scenario]) -> dict[str, Any]:
-        jobs = [job_of(one, {}, self.seed, None) for one in scenarios]
-        return {"kind": "scenarios", "sources": self.clean_text, "jobs": jobs}
-
-    def scenario_job(self, scenario: Scenario, text: Mapping[str, str]) -> dict[str, Any]:
-        """A scenario on a broken library: with the shapes, and in the order, that the correct
+    def scenario_job(self, scenario: Scenario) -> dict[str, Any]:
+        """A scenario for a broken library: with the shapes, and in the order, that the correct
         library and Hypothesis chose."""
         clean = self.clean_reading(scenario)
         shapes, order = clean.raw("valid").get("shapes"), clean.raw("property").get("order")
-        return job_of(scenario, text, self.seed, shapes, order)
+        return job_of(scenario, self.seed, shapes, order)
 
     def training_needed(self, text: Mapping[str, str]) -> dict[str, Any] | None:
         """The job that trains on a broken library, in the forms that enter a changed function.
@@ -392,15 +385,61 @@ class Run:
         sections = self.clean_training.sections()
         return [(form, sections[form.value]) for form in Form if form.value in sections]
 
-    def pooled(self, jobs: list[dict[str, Any]], label: str) -> list[Report]:
+    def recorded(
+        self,
+        trainings: Sequence[dict[str, Any]],
+        libraries: Sequence[tuple[Mapping[str, str], Sequence[dict[str, Any]]]],
+        label: str,
+    ) -> tuple[list[Report], list[list[Report]]]:
+        """The reports on trainings, which take longest and start first, and for each library those
+        on its scenarios.
+
+        Scenarios share a process until one changes it.  What is left then gets a process each.
+        """
+        found: list[dict[int, Report]] = [{} for _ in libraries]
+        ended = self.pooled_with(trainings, libraries, found, TOGETHER, label)
+        self.pooled_with((), libraries, found, 1, label)
+        return ended, [[one[i] for i in sorted(one)] for one in found]
+
+    def pooled_with(
+        self,
+        trainings: Sequence[dict[str, Any]],
+        libraries: Sequence[tuple[Mapping[str, str], Sequence[dict[str, Any]]]],
+        found: list[dict[int, Report]],
+        together: int,
+        label: str,
+    ) -> list[Report]:
+        """Runs what is not in `found`, so many scenarios `together`, and puts it there."""
         from grader import pool
 
+        groups = [
+            (number, missing[i : i + together])
+            for number, (_text, jobs) in enumerate(libraries)
+            for missing in [[i for i in range(len(jobs)) if i not in found[number]]]
+            for i in range(0, len(missing), together)
+        ]
+        shared = [
+            {
+                "kind": "scenarios",
+                "sources": libraries[number][0],
+                "jobs": [libraries[number][1][i] for i in group],
+            }
+            for number, group in groups
+        ]
+
         def done(index: int, report: Report) -> None:
-            self.done += 1
+            finished = 1
+            if index >= len(trainings):
+                number, group = groups[index - len(trainings)]
+                parts = apart(report, len(group))
+                found[number].update(zip(group, parts, strict=False))
+                finished = len(parts)
+            self.done += finished
             if self.progress:
                 self.progress(self.done, self.total, label)
 
-        return pool.run(jobs, workers=self.workers, way=self.way, on_done=done)
+        jobs = [*trainings, *shared]
+        return pool.run(jobs, workers=self.workers, way=self.way, on_done=done)[: len(trainings)]
 
     def mutate(self, brk: Break) -> dict[str, str]:
         return broken_text(self.bytes, brk)
@@ -726,19 +765,23 @@ def warm_hypothesis(way: str) -> None:
 
 
 def apart(report: Report, count: int) -> list[Report]:
-    """The reports of the scenarios that one process recorded one after the other."""
+    """The reports on the scenarios that one process recorded, of the `count` that it was given.
+
+    Each is on a process that nobody had changed before.  How the process ended is said of the last.
+    Printing, and bytes that are not the recorder's, are facts about the process: where it recorded
+    several scenarios, none is believed.
+    """
     from grader.pool import End
 
-    common: list[tuple[str, Any]] = []
-    parts: list[list[tuple[str, Any]]] = [[] for _ in range(count)]
-    now, reached = common, -1
+    parts: list[list[tuple[str, Any]]] = []
     for kind, value in report.frames:
-        if kind == "begin" and type(value) is int and reached < value < count:
-            now, reached = parts[value], value
-        elif kind != "done":
-            now.append((kind, value))
-    ends = [End.DONE if i < reached else report.end for i in range(count)]
-    return [
-        replace(report, frames=[*common, *part], end=end)
-        for part, end in zip(parts, ends, strict=True)
-    ]
+        if kind == "begin":
+            parts.append([])
+        elif parts:
+            parts[-1].append((kind, value))
+    if len(parts) > 1 and (len(parts) > count or report.output or report.notes):
+        return []
+    if len(parts) <= 1:
+        return [report]
+    ends = [*(End.DONE for _ in parts[1:]), report.end]
+    return [replace(report, frames=part, end=end) for part, end in zip(parts, ends, strict=True)]

@@ -408,7 +408,8 @@ def topological_order(root):
 
     The stack is a list: the depth of a graph is bounded by memory, not by the recursion limit.
     """
-    order, entered, stack = {}, set(), [root]  # a dict keeps the order of its keys, each once
+    order: dict = {}  # it keeps the order of its keys, each of them once
+    entered, stack = set(), [root]
     while stack:
         node = stack[-1]
         if node in entered:  # back from its parents, which are in the order
