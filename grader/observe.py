@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breaks import i18n
+from breaks.command import N_
 from breaks.model import Break
 from grader import cache as kept
 from grader.errors import GraderError
@@ -256,9 +257,18 @@ def own_shapes(scenario: Scenario) -> dict[str, list[int]]:
     return {one.name: list(one.shape) for one in scenario.inputs}
 
 
+def is_shipped(lab: str) -> bool:
+    """Whether a lab, or a variant of one, comes with the kit."""
+    from labs.load import builtin_folders
+
+    return lab.partition(".")[0] in {one.name.partition("_")[0] for one in builtin_folders()}
+
+
+REPORT = N_("Nothing was scored. This is a fault of the kit or of the break: please report it.")
+
+
 def missing_proof(expected: str, found: str, where: str) -> GraderError:
-    todo = _("Nothing was scored. This is a fault of the kit or of the break: please report it.")
-    return GraderError(expected, found, todo, code=5, where=where)
+    return GraderError(expected, found, _(REPORT), code=5, where=where)
 
 
 class Run:
@@ -539,8 +549,27 @@ class Run:
                 found = (
                     run.error or run.validation or f"{run.outcome.value}, {run.first} → {run.last}"
                 )
-                raise missing_proof(_("a correct library that learns"), found, run.form.value)
+                raise self.no_control(_("a correct library that learns"), found, run.form.value)
         return answers + 1
+
+    def no_control(self, expected: str, found: str, where: str, lab: str = "") -> GraderError:
+        """The correct library is not silent: because it was edited, because a scenario of
+        somebody's own is wrong, or because the kit is."""
+        from breaks.library import shipped_sources
+
+        todo = _(REPORT)
+        if self.bytes != dict(shipped_sources()):
+            todo = _(
+                "Nothing was scored. This copy of minitorch was edited, and is not the shipped one "
+                "any more: `breaks status` says what is in it. Undo the edit, or work in a new "
+                "workspace: breaks init DIR."
+            )
+        elif lab and not is_shipped(lab):
+            todo = _(
+                "Nothing was scored. Mend the scenario: on the correct library it must run, and "
+                "its gradients must be those of its function."
+            )
+        return GraderError(expected, found, todo, code=5, where=where)
 
     def as_it_must_be(
         self, scenario: Scenario, detector: Detector, result: Result, where: str
@@ -562,7 +591,7 @@ class Run:
             if declared
             else _("silence from %(detector)s on the correct library")
         ) % {"detector": detector.value}
-        raise missing_proof(must, f"{result.answer.value}: {why}", where)
+        raise self.no_control(must, f"{result.answer.value}: {why}", where, scenario.lab)
 
     def sentinel(self, reading: Reading, training: Report, text: Mapping[str, str]) -> int:
         """How many detectors see the break that must be seen: all, or an error."""
@@ -595,8 +624,9 @@ class Run:
             crash = reading.crash("load")
             if crash is not None and label != CLEAN:
                 return {}
-            found = crash.text if crash else _("no proof")
-            raise missing_proof(_("a child that shows what it loaded"), found, where)
+            if crash is not None:
+                raise self.no_control(_("a correct library that loads"), crash.text, where)
+            raise missing_proof(_("a child that shows what it loaded"), _("no proof"), where)
         wanted = {name: hashlib.sha256(one.encode()).hexdigest() for name, one in text.items()}
         if proof.get("sha256") != wanted:
             raise missing_proof(_("the intended minitorch"), _("another text was executed"), where)

@@ -52,7 +52,7 @@ def observe(
     here: Session, breaks: Sequence[Break], progress: Progress
 ) -> tuple[TrainingObservation, list[TrainingObservation]]:
     """The training of the correct library, and of each break; every child shows what it ran."""
-    from grader.observe import CLEAN, Run, missing_proof, warm
+    from grader.observe import CLEAN, Run, warm
     from grader.pool import Report
     from grader.pool import run as pooled
     from grader.reading import Reading
@@ -77,9 +77,8 @@ def observe(
     for one in clean.runs:
         learnt = one.first is not None and one.last is not None and one.last < one.first / 2
         if one.outcome is not Outcome.SAME or one.error or not learnt:
-            raise missing_proof(
-                _("a correct library that learns"), one.error or _("it did not"), CLEAN
-            )
+            found = one.error or _("it did not")
+            raise run.no_control(_("a correct library that learns"), found, CLEAN)
     return clean, [
         judge(reports[0], report, brk.id) for brk, report in zip(breaks, reports[1:], strict=True)
     ]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from breaks.library import shipped_sources
 from grader import observe as module
 from grader import pool
 from grader.errors import GraderError
@@ -264,3 +265,43 @@ def test_the_variant_is_another_question_with_the_same_idea():
         found.observation("created-axis").phase,
         found.observation("created-axis").shape,
     )
+
+
+EDITS = {
+    "a wrong derivative": (
+        "a.grad += unbroadcast(g, a.shape)",
+        "a.grad += 2 * unbroadcast(g, a.shape)",
+    ),
+    "a text that does not load": ("class Tensor:", "1 / 0\n\n\nclass Tensor:"),
+}
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_a_library_that_somebody_edited_is_not_called_a_fault_of_the_kit(what):
+    before, after = EDITS[what]
+    edited = dict(shipped_sources())
+    edited["minitorch.tensor"] = edited["minitorch.tensor"].replace(before.encode(), after.encode())
+    error = refused(question(SKIP, "created-axis"), sources=edited)
+
+    assert 5 == error.code
+    assert "breaks status" in error.todo
+    assert "report" not in error.todo
+
+
+SCENARIOS = {
+    "it raises": "raise ValueError('mine')",
+    "it detaches": "return lib.Tensor(a.data, requires_grad=True) + b",
+}
+
+
+@pytest.mark.parametrize("what", SCENARIOS)
+def test_a_scenario_of_ones_own_that_is_wrong_is_to_be_mended(what):
+    shipped = lab02().scenarios["created-axis"]
+    source = f"def mine(lib, a, b):\n    {SCENARIOS[what]}\n"
+    mine = replace(shipped, lab="mine", source=source, expression="mine", digest="0" * 64)
+    asked = replace(question(SKIP, "created-axis"), lab="mine", scenarios=(mine,))
+    error = refused(asked)
+
+    assert 5 == error.code
+    assert "Mend the scenario" in error.todo
+    assert "report" in refused(replace(asked, scenarios=(replace(mine, lab="lab02"),))).todo
