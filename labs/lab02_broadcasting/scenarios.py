@@ -9,10 +9,6 @@ def length_1_axis(lib, a, b):
     return a + b
 
 
-def length_1_axis_weighted(lib, a, b):
-    return a + b
-
-
 def twice_add_last(lib, a, b):
     return (a * b).sum() + (a + b).sum()
 
@@ -23,10 +19,6 @@ def twice_add_first(lib, a, b):
 
 def equal_shapes(lib, a, b):
     return a + b
-
-
-def scalar_constant(lib, a):
-    return a + 1.0
 
 
 def bias_trained(lib, x, w, b):

@@ -84,11 +84,9 @@ def observed(brk, scenario):
 LAB02 = {
     "created-axis": (Phase.BACKWARD, Mode.WRONG_SHAPE, "a", (4, 3), (3,)),
     "length-1-axis": (Phase.BACKWARD, Mode.WRONG_SHAPE, "a", (3, 5), (3, 1)),
-    "length-1-axis-weighted": (Phase.BACKWARD, Mode.WRONG_SHAPE, "a", (3, 5), (3, 1)),
     "twice-add-last": (Phase.BACKWARD, Mode.CRASH, "", None, None),
     "twice-add-first": (Phase.BACKWARD, Mode.WRONG_SHAPE, "a", (3, 5), (3, 1)),
     "equal-shapes": (Phase.NOWHERE, Mode.UNAFFECTED, "", None, None),
-    "scalar-constant": (Phase.NOWHERE, Mode.UNAFFECTED, "", None, None),
     "bias-trained": (Phase.BACKWARD, Mode.WRONG_SHAPE, "b", (4, 2), (2,)),
 }
 

@@ -168,6 +168,30 @@ def test_every_shipped_scenario_has_a_function_and_fits_the_schema():
     assert len(load_probes().scenarios) >= 25
 
 
+def every_shipped_lab():
+    """Each lab and its second attempt."""
+    return [one for lab in load_labs().values() for one in (lab, lab.variant())]
+
+
+def test_every_lab_has_two_to_four_breaks():
+    counts = {lab.id: len(lab.breaks) for lab in every_shipped_lab()}
+
+    assert {} == {key: n for key, n in counts.items() if not 2 <= n <= 4}
+
+
+def test_every_break_of_a_lab_has_three_to_six_scenarios():
+    counts = {
+        (lab.id, brk): len(of) for lab in every_shipped_lab() for brk, of in lab.breaks.items()
+    }
+
+    assert {} == {key: n for key, n in counts.items() if not 3 <= n <= 6}
+
+
+def test_every_scenario_of_a_lab_belongs_to_one_of_its_breaks():
+    for lab in load_labs().values():
+        assert set(lab.scenarios) == {name for of in lab.breaks.values() for name in of}, lab.id
+
+
 def test_an_index_that_is_stale_or_broken_is_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr("labs.load.INDEX", tmp_path / "index.json")
     for text in ("", "{", "[]", '{"lab02_broadcasting": {"sha256": "x", "data": {}}}'):
