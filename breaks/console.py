@@ -67,12 +67,15 @@ __all__ = [
 
 
 def table(
-    rows: Iterable[Sequence[object]],
+    rows: Iterable[Sequence[object] | str],
     header: Sequence[str] = (),
     *,
     align: str = "",
     indent: str = "",
 ) -> str:
-    """Rows as aligned columns with a quiet header, as wide as the terminal allows (at most 80)."""
+    """Rows as aligned columns with a quiet header, as wide as the terminal allows (at most 80).
+
+    A row that is a string is a heading over the rows below it.
+    """
     titles = [style(title, "dim") for title in header]
     return _table(rows, titles, width=width(), align=align, indent=indent)

@@ -60,7 +60,7 @@ def _fill(words: Iterable[str], width: int, first: str, rest: str) -> list[str]:
 
 
 def table(
-    rows: Iterable[Sequence[object]],
+    rows: Iterable[Sequence[object] | str],
     header: Sequence[str] = (),
     *,
     width: int = 80,
@@ -69,19 +69,26 @@ def table(
 ) -> str:
     """Rows as aligned columns that fit `width`; the widest columns wrap when they must.
 
-    `align` has one of `<` `>` per column; what it does not mention is `<`.
+    `align` has one of `<` `>` per column; what it does not mention is `<`.  A row that is a string
+    is a heading over the rows below it: it starts at the margin and belongs to no column.
     """
-    body = [[_text(cell) for cell in row] for row in rows]
-    grid = ([list(header)] if header else []) + body
+    body = [row if isinstance(row, str) else [_text(cell) for cell in row] for row in rows]
+    parts = [list(header), *body] if header else body
+    grid = [part for part in parts if not isinstance(part, str)]
     if not grid:
-        return ""
+        return "\n".join(map(str, parts))
     columns = max(map(len, grid))
-    grid = [row + [""] * (columns - len(row)) for row in grid]
+    for row in grid:
+        row += [""] * (columns - len(row))
     widths = _fit(grid, width - cells(indent))
     sides = (align + "<" * columns)[:columns]
-    return "\n".join(
-        indent + line if line else line for row in grid for line in _lines(row, widths, sides)
-    )
+    lines: list[str] = []
+    for part in parts:
+        if isinstance(part, str):
+            lines += wrap(part, width, hanging="  ").split("\n")
+        else:
+            lines += [indent + line if line else line for line in _lines(part, widths, sides)]
+    return "\n".join(lines)
 
 
 def _text(cell: object) -> str:

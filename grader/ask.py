@@ -57,20 +57,18 @@ class Question:
 
     def parse(self, typed: str) -> str:
         typed = typed.strip()
-        if not typed:
-            if self.optional:
-                return ""
-            raise UnclearError(_("an answer; ? lists what there is"))
+        if not typed and self.optional:
+            return ""
         if self.free is not None:
             return self.free(typed)
         words = [choice.word for choice in self.choices]
         if not self.many:
             return pick(typed.removesuffix(".grad"), words)
         parts = [part for part in re.split(r"[\s,]+", typed) if part]
-        if len(parts) == 1 and parts[0].lower() in (NOBODY, "0"):
-            return NOBODY
-        if len(parts) == 1 and parts[0].lower() == EVERYBODY:
-            return " ".join(words)
+        if len(parts) <= 1:
+            one = NOBODY if parts == ["0"] else "".join(parts)
+            word = pick(one, [*words, NOBODY, EVERYBODY])
+            return " ".join(words) if word == EVERYBODY else word
         found = {pick(part, words) for part in parts}
         return " ".join(word for word in words if word in found)
 
@@ -86,7 +84,7 @@ def pick(typed: str, words: Sequence[str]) -> str:
         return lowered
     if typed.isdecimal() and typed.isascii() and 1 <= int(typed[:9]) <= len(words):
         return words[int(typed) - 1]
-    close = [word for word in words if word.lower().startswith(lowered)]
+    close = [word for word in words if lowered and word.lower().startswith(lowered)]
     if len(close) == 1:
         return close[0]
     if close:

@@ -84,7 +84,7 @@ class Pipe:
     def refuse(self, problem: UnclearError, typed: str) -> None:
         raise BreaksError(
             str(problem),
-            repr(typed[:60]),
+            repr(typed[:60]) if typed else _("an empty line, which answers nothing"),
             _("Correct that line; nothing was committed."),
             code=Exit.USAGE,
             where=_("line %(number)d of the input") % {"number": self.number},

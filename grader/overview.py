@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -187,12 +188,14 @@ def progress(here: Session, file: str | None) -> Reply:
 
 
 def _progress(here: Session, rows: Sequence[Row]) -> str:
-    body = [
-        [row.lab, row.break_id, _stage(row), _score(row.score), _score(row.variant), _flag(row)]
-        for row in rows
-    ]
-    header = [_("lab"), _("break"), _("so far"), _("score"), _("variant"), ""]
-    parts = [console.table(body, header, align="<<<>><")]
+    body: list[str | list[str]] = []
+    for lab, mine in groupby(rows, lambda row: row.lab):
+        body.append(console.style(lab, "title") + "  " + i18n.pick(here.labs[lab].title))
+        body += [
+            [row.break_id, _so_far(row), _score(row.score), _score(row.variant)] for row in mine
+        ]
+    header = [_("break"), _("so far"), _("score"), _("variant")]
+    parts = [console.table(body, header, align="<<>>", indent="  ")]
     parts += [chain_line(here.chain)] if not here.chain.intact else []
     calibration = here.record.calibration
     if calibration.ready:
@@ -210,23 +213,20 @@ def _progress(here: Session, rows: Sequence[Row]) -> str:
     return "\n\n".join(parts)
 
 
-def _stage(row: Row) -> str:
-    return {
-        Stage.NEW: console.glyphs.dash,
+def _so_far(row: Row) -> str:
+    """How far it has come, and what else to know; in one cell, so that an id keeps its line."""
+    stage = {
+        Stage.NEW: "",
         Stage.PREDICTED: _("predicted"),
         Stage.CHECKED: _("checked"),
         Stage.EXPLAINED: _("explained"),
     }[row.stage]
+    words = [stage, _("again") if row.again else "", _("peeked") if row.peeked else ""]
+    return ", ".join(filter(None, words)) or console.glyphs.dash
 
 
 def _score(score: float | None) -> str:
     return "" if score is None else f"{score:.1f}"
-
-
-def _flag(row: Row) -> str:
-    words = [_("again")] if row.again else []
-    words += [_("peeked")] if row.peeked else []
-    return " ".join(words)
 
 
 def _export(here: Session, file: Path, document: Json) -> None:

@@ -321,5 +321,5 @@ def _graph_words(nodes: Sequence[GraphNode], wrong: Sequence[str], first: str) -
     if wrong:
         text += " " + _("Wrong: %(names)s.") % {"names": ", ".join(wrong)}
     if first:
-        text += " " + _("The fault starts at %(name)s.") % {"name": first}
+        text += " " + _("The first that differs: %(name)s.") % {"name": first}
     return text

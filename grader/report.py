@@ -285,7 +285,7 @@ def _graph(seen: Observation) -> Iterable[Json]:
         caption += " " + _("⚑ and a thick border: the first that differs.")
     if origin is not None and origin.line:
         place = origin.module.replace(".", "/") + f".py:{origin.line}"
-        caption += " " + _("It starts in %(place)s") % {"place": f"{place}  {origin.text}"}
+        caption += f" {screens.origin_text(origin, place)}: {origin.text}"
     yield {"caption": caption, "pictures": [picture(text)]}
 
 

@@ -362,13 +362,23 @@ def _named(seen: Difference) -> str:
 def origin(one: Origin) -> str:
     """Where the fault starts: the place, the line, and what it did."""
     place = one.module.replace(".", "/") + f".py:{one.line}" if one.line else one.module or one.node
-    text = _("It starts in %(place)s")
-    if one.line and not one.changed:
-        text = _("It shows first in %(place)s, a line that the break does not change")
-    text %= {"place": console.style(place, "place")}
+    text = origin_text(one, console.style(place, "place"))
     room = console.width() - 8
     code = one.text if len(one.text) <= room else one.text[: room - 3] + "..."
     return text + (f"\n  {code}" if code else "")
+
+
+def origin_text(one: Origin, place: str) -> str:
+    """What may be said of the place: a line that the break leaves alone starts nothing."""
+    if starts(one):
+        return _("It starts in %(place)s") % {"place": place}
+    text = _("It shows first in %(place)s, a line that the break does not change")
+    return text % {"place": place}
+
+
+def starts(one: Origin | None) -> bool:
+    """Whether the fault is known to start here; else it only shows here first."""
+    return one is not None and (one.changed or not one.line)
 
 
 def _detector_evidence(
@@ -411,7 +421,7 @@ def _smallest(result: Result) -> Iterable[str]:
 
 
 def gradients(seen: Observation) -> str:
-    """The graph from the leaf back to where the fault starts: correct against broken."""
+    """The graph from the leaf back to where the fault starts or shows: correct against broken."""
     nodes, start = seen.graph, seen.difference
     forward = start.phase is Phase.FORWARD
     if not nodes or start.phase not in (Phase.FORWARD, Phase.BACKWARD):
@@ -431,11 +441,20 @@ def gradients(seen: Observation) -> str:
         rows += _node_rows(nodes[i], forward, nodes[i].name == stop)
     if not any(row[0] for row in rows):
         return ""
-    title = (
-        _("Values from the result back to where the fault starts (- correct, + broken):")
-        if forward
-        else _("Gradients from the leaf back to where the fault starts (- correct, + broken):")
-    )
+    title = {
+        (True, True): _(
+            "Values from the result back to where the fault starts (- correct, + broken):"
+        ),
+        (True, False): _(
+            "Values from the result back to the first wrong one (- correct, + broken):"
+        ),
+        (False, True): _(
+            "Gradients from the leaf back to where the fault starts (- correct, + broken):"
+        ),
+        (False, False): _(
+            "Gradients from the leaf back to the first wrong one (- correct, + broken):"
+        ),
+    }[forward, starts(start.origin)]
     table = console.table(rows, indent="  ")
     coloured = [_tinted(line) for line in table.split("\n")]
     head = console.wrap(title, console.width(), indent="  ")

@@ -351,6 +351,12 @@ def test_a_table_aligns_numbers_to_the_right():
     assert ["name  count", "a         1", "bb      100"] == text.split("\n")
 
 
+def test_a_row_that_is_a_string_is_a_heading_and_widens_no_column():
+    heading = "a heading that is longer than the columns below it"
+
+    assert f"  n  one\n{heading}\n  1  a" == table([heading, ["1", "a"]], ["n", "one"], indent="  ")
+
+
 def test_an_empty_table_is_empty():
 
     assert "" == table([])

@@ -310,13 +310,28 @@ def test_going_back_takes_the_answer_back(ws, run):
     ("lines", "words"),
     [
         ("", "neither"),
+        ("\n", "expected one of forward backward nowhere; found an empty line"),
+        ("nowhere\n\n", "property-test none all; found an empty line"),
+        ("nowhere\nnone\n\n", "a whole number of percent, at most 100; found an empty line"),
+        ("nowhere\n,\n", "found ','"),
         ("forward\n", "the end of the input"),
         ("sideways\n", "line 1 of the input"),
         ("backward\nwrong\n", "could be"),
         ("backward\n" + "x" * 70_000 + "\n", "characters"),
         ("b\nb\n", "the end of the input"),
     ],
-    ids=["nothing", "too few", "no such word", "two words", "too much", "back at the start"],
+    ids=[
+        "nothing",
+        "an empty line",
+        "no detectors",
+        "no percent",
+        "a comma",
+        "too few",
+        "no such word",
+        "two words",
+        "too much",
+        "back at the start",
+    ],
 )
 def test_answers_that_are_none_are_refused_with_their_line(ws, run, lines, words):
     run("predict", "lab02", "--break", BRK, stdin=lines, code=2)
@@ -693,6 +708,17 @@ def test_progress_tells_scores_calibration_and_what_to_repeat(run, answers, pred
 
     assert row["stage"] == "checked"
     assert "Calibration" in run("progress")
+
+
+@pytest.mark.parametrize(("language", "again"), [("en", "again"), ("es", "repetir")])
+def test_progress_breaks_no_id_and_no_word_at_80_columns(run, answers, predicted, language, again):
+    for brk in {row["break"] for row in answers("progress")["breaks"] if row["lab"] == "lab02"}:
+        run("explain", "lab02", "--break", brk, "--give-up")  # the longest words of its column
+    run("check", "lab02")
+    words = run("--lang", language, "progress").split()
+
+    assert {row["break"] for row in answers("progress")["breaks"]} <= set(words)
+    assert again in words
 
 
 def test_the_whole_record_can_be_exported(ws, run, predicted):

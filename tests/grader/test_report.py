@@ -298,7 +298,31 @@ def test_the_first_wrong_node_is_marked_in_the_graph():
 
     assert svg.count("⚑") == 1
     assert svg.count("✗") == 1
-    assert "The fault starts at a." in svg
+    assert "The first that differs: a." in svg
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        (True, "It starts in minitorch/tensor.py:131: a.grad += g"),
+        (
+            False,
+            "It shows first in minitorch/tensor.py:131, a line that the break does not change:"
+            " a.grad += g",
+        ),
+    ],
+)
+def test_a_graph_says_that_a_fault_starts_only_where_the_break_changes_the_line(changed, words):
+    lab, brk, verdict, seen, diff = parts()[0]
+    one = seen.observations[0]
+    origin = replace(made.ORIGIN, changed=changed)
+    one = replace(one, difference=replace(one.difference, origin=origin))
+    seen = replace(seen, observations=(one, *seen.observations[1:]))
+    text = report.lab_page([(lab, brk, verdict, seen, diff)], calibration([]))
+
+    assert words in text
+    assert changed is not ("shows first" in text)
+    assert changed is ("starts in" in text)
 
 
 def test_numbers_in_cells_are_short():

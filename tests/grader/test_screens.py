@@ -126,6 +126,15 @@ def test_the_graph_goes_from_the_leaf_back_to_where_the_fault_starts():
     assert "loss" not in "\n".join(lines[1:])
 
 
+def test_the_graph_of_a_line_that_the_break_leaves_alone_is_not_said_to_start_the_fault():
+    origin = replace(made.ORIGIN, changed=False)
+    seen = replace(made.seen("created-axis", replace(made.WRONG_SHAPE, origin=origin)), graph=GRAPH)
+
+    assert "where the fault starts" in screens.gradients(observed().observations[0])
+    assert "fault starts" not in screens.gradients(seen)
+    assert "back to the first wrong one" in screens.gradients(seen)
+
+
 def test_the_way_through_a_graph_prefers_what_is_wrong():
     nodes = (
         node("a", "", (), "1", "2"),
