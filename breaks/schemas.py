@@ -169,6 +169,8 @@ def _shown(document: Document, place: Place, value: Any) -> str:
         return _("a mapping with the keys %(keys)s") % {"keys": f"{', '.join(value):.60}"}
     if isinstance(value, list):
         return i18n.ngettext("a list of %(n)d", "a list of %(n)d", len(value)) % {"n": len(value)}
+    if value == "":
+        return _("an empty text")
     return _("nothing") if value is None else f"{value!r:.80}"
 
 

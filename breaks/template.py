@@ -8,12 +8,14 @@ import textwrap
 from pathlib import Path
 
 from breaks import durable, i18n
+from breaks.console import N_
 from breaks.errors import BreaksError, Exit
 
 _ = i18n.gettext
 ID = re.compile(r"(?=.{1,60}\Z)[a-z0-9]+(-[a-z0-9]+)*")
 
-TEXT = """\
+TEXT = N_(
+    """\
 # yaml-language-server: $schema=%(schema)s
 # One fault that somebody could really make.  Fill in every "" and then run:
 #   %(command)s
@@ -53,6 +55,7 @@ provenance:                               # where this fault happened for real
 # equivalent: true
 # reason: {en: "", es: ""}
 """
+)
 
 
 def write(name: str, folder: Path) -> Path:
@@ -85,7 +88,7 @@ def write(name: str, folder: Path) -> Path:
         ),
     }
     durable.make_folder(folder)
-    durable.create(path, (TEXT % fields).encode())
+    durable.create(path, (_(TEXT) % fields).encode())
     return path
 
 

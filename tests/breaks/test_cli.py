@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from breaks import cli as module
 from breaks import create, i18n, journal, transaction
@@ -337,12 +338,25 @@ def test_new_writes_a_template_that_says_what_is_missing(lab, run):
     code, found = document(run("check", "my-break.yaml", "--quick", "--json"))
     assert 1 == code
     assert "my-break.yaml:" in found["checked"][0]["findings"][0]["text"]
+    assert "found an empty text" in found["checked"][0]["findings"][0]["text"]
 
     file.write_text(file.read_text().replace('""', '"https://example.org"'))
     assert (0, []) == (
         (result := document(run("check", "my-break.yaml", "--quick", "--json")))[0],
         result[1]["checked"][0]["findings"],
     )
+
+
+def test_the_template_has_comments_in_the_reader_s_language_and_the_same_keys(lab, run):
+    run("new", "my-break")
+    run("--lang", "es", "new", "my-break", "--catalog", "es")
+    english = Path("my-break.yaml").read_text("utf-8").splitlines()[3:]  # below its own path
+    spanish = Path("es/my-break.yaml").read_text("utf-8").splitlines()[3:]
+
+    assert yaml.safe_load("\n".join(english)) == yaml.safe_load("\n".join(spanish))
+    assert [line.split("#")[0] for line in english] == [line.split("#")[0] for line in spanish]
+    assert "# el nombre de este archivo" in spanish[1]
+    assert [] == [line for line in spanish if len(line) > 80]
 
 
 def pasted(out, run):
