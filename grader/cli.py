@@ -35,6 +35,7 @@ cli = console.Cli(
         ("grader explain lab01", N_("the lesson, after your own sentence")),
     ],
 )
+FILE = click.Path(readable=False)  # so that shells complete it; who uses it says what is wrong
 
 
 def main() -> None:
@@ -192,7 +193,11 @@ def show(lab: str, break_id: str | None, unfold: bool) -> Reply:
 @lab_argument()
 @break_option(N_("Which break of the lab [default: the first without a prediction]."))
 @click.option(
-    "--from", "file", metavar="FILE", help=N_("Read the prediction from a file; - is stdin.")
+    "--from",
+    "file",
+    metavar="FILE",
+    type=FILE,
+    help=N_("Read the prediction from a file; - is stdin."),
 )
 @click.option("--template", is_flag=True, help=N_("Print a file to fill in."))
 @click.option("--yes", is_flag=True, help=N_("Commit without asking once more."))
@@ -241,7 +246,9 @@ def predict(
 @click.option("--strict", is_flag=True, help=N_("Exit 1 if anything is not as predicted."))
 @click.option("--live", is_flag=True, help=N_("Ask torch now, not the recorded references."))
 @click.option("--no-cache", is_flag=True, help=N_("Observe again, whatever is known."))
-@click.option("--watch", metavar="FILE", help=N_("Judge a draft whenever it is saved; unscored."))
+@click.option(
+    "--watch", metavar="FILE", type=FILE, help=N_("Judge a draft whenever it is saved; unscored.")
+)
 def check(
     lab: str,
     break_id: str | None,
@@ -298,7 +305,9 @@ def explain(lab: str, break_id: str | None, because: str | None, give_up: bool) 
         ("grader progress --export me.json", N_("everything on record, in a file")),
     ],
 )
-@click.option("--export", "file", metavar="FILE", help=N_("Write the whole record to a file."))
+@click.option(
+    "--export", "file", metavar="FILE", type=FILE, help=N_("Write the whole record to a file.")
+)
 def progress(file: str | None) -> Reply:
     from grader import overview
 
@@ -344,7 +353,7 @@ def verify() -> Reply:
     show_default=True,
     help=N_("The form of the input."),
 )
-@click.option("--html", "file", metavar="FILE", help=N_("Write a page with the curves."))
+@click.option("--html", "file", metavar="FILE", type=FILE, help=N_("Write a page with the curves."))
 def train(ids: tuple[str, ...], every: bool, form: str, file: str | None) -> Reply:
     from grader import train as training
 
@@ -375,7 +384,7 @@ def train(ids: tuple[str, ...], every: bool, form: str, file: str | None) -> Rep
 @click.option("--lab", metavar="LAB", shell_complete=_labs, help=N_("Only the breaks of a lab."))
 @click.option("--live", is_flag=True, help=N_("Ask torch now, not the recorded references."))
 @click.option("--no-cache", is_flag=True, help=N_("Observe again, whatever is known."))
-@click.option("--html", "file", metavar="FILE", help=N_("Write a page."))
+@click.option("--html", "file", metavar="FILE", type=FILE, help=N_("Write a page."))
 def matrix(
     ids: tuple[str, ...], lab: str | None, live: bool, no_cache: bool, file: str | None
 ) -> Reply:
@@ -397,7 +406,7 @@ def matrix(
 )
 @lab_argument(required=False)
 @break_option(N_("Only this break of the lab."))
-@click.option("-o", "--output", "file", metavar="FILE", help=N_("The file to write."))
+@click.option("-o", "--output", "file", metavar="FILE", type=FILE, help=N_("The file to write."))
 @click.option("--no-predict", is_flag=True, help=N_("Show a lab that you did not predict."))
 def report(lab: str | None, break_id: str | None, file: str | None, no_predict: bool) -> Reply:
     from grader import reporting

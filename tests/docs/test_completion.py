@@ -1,5 +1,6 @@
 """The Tab key, as the manual describes it: both tools in bash, zsh and fish."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -50,6 +51,26 @@ def test_only_the_breaks_of_the_lab_are_offered_beside_it(tmp_path, shell):
 
     assert "skip-unbroadcast" in answers
     assert "grad-assign-not-accumulate" not in answers
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "grader predict lab02 --from p",
+        "grader check lab02 --watch p",
+        "grader report lab02 -o p",
+        "grader train --all --html p",
+        "grader matrix --html p",
+        "grader progress --export p",
+        "breaks list --catalog p",
+        "breaks check p",
+    ],
+)
+def test_where_a_file_or_a_folder_is_named_the_shell_completes_paths(tmp_path, shell, line):
+    answers = re.split("[,\n]", ask(line, shell, tmp_path))
+
+    assert {"file", "dir"} & set(answers)
 
 
 @pytest.mark.parametrize("shell", SHELLS)
