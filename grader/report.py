@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from breaks import __version__, i18n
+from breaks.layout import ANSI
 from breaks.model import Break
 from grader import outfile, pictures, screens
 from grader.graph import Cells, GraphNode
@@ -180,13 +181,14 @@ def _scenario(
     one: ScenarioVerdict, seen: Observation, asked: Scenario, predicted: bool, part: str
 ) -> Json:
     facets = [*one.facets, *one.detectors]
+    evidence = screens.evidence_of(one, seen, asked, predicted)
     return {
         "id": f"{part}-{one.scenario}",
         "title": f"{one.scenario}: {i18n.pick(asked.title)}",
         "task": screens.task(asked),
         "table": _facets(one, facets, predicted, seen),
         "because": one.because,
-        "evidence": screens.evidence_of(one, seen, asked, predicted),
+        "evidence": [ANSI.sub("", text) for text in evidence],  # a page has no terminal's colours
         "figures": [*_heat_maps(seen), *_graph(seen)],
     }
 

@@ -301,6 +301,16 @@ def test_the_first_wrong_node_is_marked_in_the_graph():
     assert "The first that differs: a." in svg
 
 
+def test_a_page_has_no_colours_of_a_terminal(monkeypatch):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    text = page()
+
+    assert "It starts in minitorch/tensor.py:131" in text
+    assert "\x1b" not in text
+    assert "[36m" not in text
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
