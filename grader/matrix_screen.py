@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from breaks import console, i18n
-from breaks.console import Reply
+from breaks.console import N_, Reply
 from breaks.errors import BreaksError
 from grader.matrix import Matrix, Row, matrix
 from grader.recording import Answer, Detector, Reach
@@ -151,7 +151,7 @@ def page(found: Matrix) -> str:
     ]
     blind = found.blind()
     if blind:
-        rows = [[one.detector.value, one.break_id, _reason(one.reason)] for one in blind]
+        rows = [[one.detector.value, one.break_id, _(REASONS[one.reason])] for one in blind]
         caption = _("The breaks that a detector misses in every scenario, and why")
         head = [_("detector"), _("break"), _("why")]
         parts.append(
@@ -176,16 +176,13 @@ def _words(row: Row, detector: Detector) -> str:
     return f"● {fires} / {len(row.cells)}" if fires else f"○ 0 / {len(row.cells)}"
 
 
-def _reason(reason: str) -> str:
-    if reason == "not-revealed":
-        return _("it came out, and this detector does not look there")
-    return _REACH[reason]()
-
-
-_REACH = {
-    Reach.UNREACHED.value: lambda: _("no scenario executes the changed line"),
-    Reach.NOT_INFECTED.value: lambda: _("the changed line gives the same value there"),
-    Reach.NOT_PROPAGATED.value: lambda: _("the wrong value is lost before the result"),
+REASONS = {
+    Reach.UNREACHED.value: N_("no scenario executes the changed line"),
+    Reach.NOT_INFECTED.value: N_("the changed line gives the same value there"),
+    Reach.NOT_PROPAGATED.value: N_("the wrong value is lost before the result"),
+    "not-revealed": N_("it came out, and this detector does not look there"),
+    "alarmed": N_("it came out, and this detector fires there on the correct library too"),
+    "unavailable": N_("it came out, and this detector could not look there"),
 }
 
 

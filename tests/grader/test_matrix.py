@@ -7,6 +7,7 @@ import pytest
 
 from breaks.library import shipped_sources
 from breaks.model import Family
+from grader import matrix_screen
 from grader.matrix import (
     Cell,
     Matrix,
@@ -121,6 +122,15 @@ def test_what_came_out_and_was_missed_has_a_reason_too(reason):
     assert (reason, Phase.BACKWARD, Mode.WRONG_VALUES) == (found.reason, found.phase, found.mode)
 
 
+@pytest.mark.parametrize("reason", {**BLIND, **HIDDEN})
+def test_the_page_has_a_sentence_for_every_reason(reason):
+    found = Matrix((row("a", {**BLIND, **HIDDEN}[reason]),), {})
+    text = matrix_screen.page(found)
+
+    assert reason in {one.reason for one in found.blind()}
+    assert matrix_screen.REASONS[reason] in text
+
+
 TRAINED = {
     Reach.UNREACHED: "unreached",
     Reach.NOT_INFECTED: "not-infected",
@@ -233,7 +243,7 @@ def test_the_matrix_of_three_breaks():
     rows = {one.break_id: one for one in found.rows}
 
     assert ["same", "skip-unbroadcast", "softmax-doubled"] == list(rows)
-    assert 9 == len(rows["skip-unbroadcast"].cells)  # those of lab02, and an ordinary probe
+    assert 7 == len(rows["skip-unbroadcast"].cells)  # those of lab02, and an ordinary probe
     assert Outcome.FASTER is rows["skip-unbroadcast"].training
     assert 0 < rows["softmax-doubled"].fires(Detector.GRADCHECK)
     assert () == rows["same"].seers
