@@ -21,8 +21,10 @@ _ = i18n.gettext
 _numbers = itertools.count(1)
 
 
-def svg(width: float, height: float, title: str, description: str, parts: Sequence[Any]) -> str:
-    """One picture as text that can stand in a page."""
+def svg(
+    width: float, height: float, title: str, description: str, parts: Sequence[Any], kind: str = ""
+) -> str:
+    """One picture as text that can stand in a page; the page has rules for some kinds."""
     name = f"p{next(_numbers)}"
     drawing = draw.Drawing(
         width,
@@ -30,7 +32,7 @@ def svg(width: float, height: float, title: str, description: str, parts: Sequen
         id_prefix=name,
         role="img",
         aria_labelledby=f"{name}-title {name}-desc",
-        class_="picture",
+        class_=f"picture {kind}".strip(),
         style=f"width:{width:g}px",
     )
     drawing.append(draw.Raw(f'<title id="{name}-title">{escaped(title)}</title>'))
@@ -55,12 +57,14 @@ def label(text: str, x: float, y: float, *classes: str, anchor: str = "start") -
 # --- loss curves --------------------------------------------------------------------------------
 
 
-def loss_curves(broken: TrainingRun, clean: TrainingRun | None, title: str) -> str:
+def loss_curves(broken: TrainingRun | None, clean: TrainingRun | None, title: str) -> str:
     """The loss over the steps: correct dashed, broken solid, the floor dotted."""
+    shown = broken or clean
+    assert shown is not None
     width, height = 640.0, 260.0
     left, top, right, bottom = 48.0, 16.0, width - 110.0, height - 36.0
     runs = [run for run in (clean, broken) if run is not None]
-    low, high = _loss_range(broken, clean)
+    low, high = _loss_range(shown, clean)
     steps = max((len(run.losses) for run in runs), default=1)
 
     def place(step: float, loss: float) -> tuple[float, float]:
@@ -77,14 +81,14 @@ def loss_curves(broken: TrainingRun, clean: TrainingRun | None, title: str) -> s
         x = place(tick, low)[0]
         parts.append(label(f"{tick:g}", x, bottom + 16, "small", anchor="middle"))
     parts.append(label(_("step"), (left + right) / 2, height - 4, "small", anchor="middle"))
-    y = place(0, broken.floor)[1]
+    y = place(0, shown.floor)[1]
     parts.append(draw.Line(left, y, right, y, class_="floor"))
     parts.append(label(_("floor"), right + 6, y + 4, "small"))
     ends: list[float] = [y]
     for run, kind, word in ((clean, "clean", _("correct")), (broken, "broken", _("broken"))):
         if run is not None:
             parts += _curve(run, kind, word, place, right, ends)
-    return svg(width, height, title, _curve_words(broken, clean), parts)
+    return svg(width, height, title, _curve_words(broken, clean), parts, "plot")
 
 
 def _loss_range(broken: TrainingRun, clean: TrainingRun | None) -> tuple[float, float]:
@@ -124,19 +128,31 @@ def _curve(
     yield label(word, min(x, right) + 8, wanted, "small", kind)
 
 
-def _curve_words(broken: TrainingRun, clean: TrainingRun | None) -> str:
+def _curve_words(broken: TrainingRun | None, clean: TrainingRun | None) -> str:
     """The picture in a sentence, for whoever does not see it."""
 
     def words(run: TrainingRun) -> str:
         first, last = _plain(run.first), _plain(run.last)
         return _("from %(first)s to %(last)s") % {"first": first, "last": last}
 
-    text = _("The loss on the broken library goes %(way)s") % {"way": words(broken)}
+    if broken is None:
+        assert clean is not None
+        text = _("The loss on the correct library goes %(way)s") % {"way": words(clean)}
+        return text + "; " + _("the floor is %(floor)s.") % {"floor": _plain(clean.floor)}
+    if not has_losses(broken):
+        text = _("The broken library has no loss")
+    else:
+        text = _("The loss on the broken library goes %(way)s") % {"way": words(broken)}
     if broken.error:
         text += ", " + _("then it stops: %(error)s") % {"error": broken.error}
     if clean is not None:
         text += "; " + _("on the correct one %(way)s") % {"way": words(clean)}
     return text + "; " + _("the floor is %(floor)s.") % {"floor": _plain(broken.floor)}
+
+
+def has_losses(run: TrainingRun) -> bool:
+    """Whether there is anything to draw: a run may stop before its first loss."""
+    return any(loss is not None for loss in run.losses)
 
 
 def _plain(value: float | None) -> str:

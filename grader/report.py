@@ -315,7 +315,8 @@ def _training(verdict: Verdict, seen: Observed) -> Json:
         "said": said,
         "table": _runs(seen.training, seen.clean_training),
         "figures": [
-            _curves(run, seen.clean_training, verdict.break_id) for run in seen.training.runs
+            _curves(run, _run_of(seen.clean_training, run.form), verdict.break_id)
+            for run in seen.training.runs
         ],
     }
 
@@ -351,13 +352,20 @@ def _run_of(seen: TrainingObservation | None, form: Form) -> TrainingRun | None:
     return None if seen is None else next((r for r in seen.runs if r.form is form), None)
 
 
-def _curves(run: TrainingRun, clean: TrainingObservation | None, break_id: str) -> Json:
-    title = _("Loss of the %(form)s form: %(id)s") % {"form": run.form.value, "id": break_id}
-    text = pictures.loss_curves(run, _run_of(clean, run.form), title)
-    caption = (
-        title + ". " + _("Dashed: the correct library. Solid: the broken one. Dotted: the floor.")
-    )
-    return {"caption": caption, "pictures": [picture(text)]}
+def _curves(broken: TrainingRun | None, clean: TrainingRun | None, name: str) -> Json:
+    run = broken or clean
+    assert run is not None
+    title = _("Loss of the %(form)s form: %(id)s") % {"form": run.form.value, "id": name}
+    text = pictures.loss_curves(broken, clean, title)
+    if broken is None:
+        legend = _("Dashed: the correct library. Dotted: the floor.")
+    elif not pictures.has_losses(broken):
+        legend = _(
+            "Dashed: the correct library. Dotted: the floor. The broken one has no loss to draw."
+        )
+    else:
+        legend = _("Dashed: the correct library. Solid: the broken one. Dotted: the floor.")
+    return {"caption": f"{title}. {legend}", "pictures": [picture(text)]}
 
 
 def _matrix_row(seen: Observed) -> Json:
@@ -412,9 +420,9 @@ def training_page(
             assert run is not None
             rows.append([seen.break_id, *_numbers(run), run.outcome.value, happened(run)])
             if run.outcome.value != "same":
-                figures.append(_curves(run, clean, seen.break_id))
+                figures.append(_curves(run, before, seen.break_id))
         if not found:
-            figures.append(_curves(before, None, _("correct library")))
+            figures.append(_curves(None, before, _("correct library")))
         caption = _("The %(form)s form; the floor is %(floor).3f")
         header = [_("break"), *_training_header()[1:]]
         parts.append(

@@ -277,6 +277,25 @@ def test_any_curve_can_be_drawn(losses):
     assert ET.fromstring(pictures.loss_curves(broken, None, "t")) is not None
 
 
+def test_the_correct_library_alone_is_not_called_broken():
+    text = pictures.loss_curves(None, made.run(), "t")
+    page = report.training_page(made.CLEAN, [], [Form.ONE_HOT])
+
+    assert "correct" in text
+    assert "broken" not in text.replace("-broken", "")
+    assert "broken" not in re.sub("<style>.*?</style>", "", page, flags=re.DOTALL)
+
+
+def test_a_run_without_a_loss_is_said_to_have_none():
+    run = replace(made.run(), losses=(), first=None, last=None)
+    found = replace(made.training(), runs=(run,))
+    page = report.training_page(made.CLEAN, [found], [Form.ONE_HOT])
+
+    assert "The broken one has no loss to draw." in page
+    assert "The broken library has no loss" in page
+    assert "Solid: the broken one" not in page
+
+
 @given(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6))
 def test_ticks_are_few_round_and_inside(low, size):
     found = pictures.ticks(low, low + size)
