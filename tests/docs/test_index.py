@@ -16,10 +16,14 @@ def unlisted(index: str, names: list[str]) -> list[str]:
     return [name for name in names if f"]({name})" not in index]
 
 
-def test_the_index_leads_to_every_page():
-    names = [p.name for p in DOCS.glob("*.md") if p.name != "index.md"]
+@pytest.mark.parametrize("index", ["index.md", "index.es.md"])
+def test_the_index_of_a_language_leads_to_every_page_in_it(index):
+    spanish = index.endswith(".es.md")
+    names = [p.name for p in DOCS.glob("*.md") if p.name.endswith(".es.md") is spanish]
+    names.remove(index)
 
-    assert [] == unlisted((DOCS / "index.md").read_text("utf-8"), names)
+    assert names
+    assert [] == unlisted((DOCS / index).read_text("utf-8"), names)
 
 
 def test_the_list_of_decisions_is_complete_and_in_order():
