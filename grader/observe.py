@@ -561,8 +561,8 @@ class Run:
         if self.bytes != dict(shipped_sources()):
             todo = _(
                 "Nothing was scored. This copy of minitorch was edited, and is not the shipped one "
-                "any more: `breaks status` says what is in it. Undo the edit, or work in a new "
-                "workspace: breaks init DIR."
+                "any more; if a break is in it, `breaks status` names it. Undo the edit, or work "
+                "in a new workspace: breaks init DIR."
             )
         elif lab and not is_shipped(lab):
             todo = _(
@@ -574,6 +574,8 @@ class Run:
     def as_it_must_be(
         self, scenario: Scenario, detector: Detector, result: Result, where: str
     ) -> None:
+        from grader.evidence import localised
+
         declared = detector.value in scenario.false_alarms
         if declared and result.answer is Answer.FIRES:
             return
@@ -591,7 +593,8 @@ class Run:
             if declared
             else _("silence from %(detector)s on the correct library")
         ) % {"detector": detector.value}
-        raise self.no_control(must, f"{result.answer.value}: {why}", where, scenario.lab)
+        found = f"{result.answer.value}: {localised(why)}"
+        raise self.no_control(must, found, where, scenario.lab)
 
     def sentinel(self, reading: Reading, training: Report, text: Mapping[str, str]) -> int:
         """How many detectors see the break that must be seen: all, or an error."""
