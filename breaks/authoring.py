@@ -24,7 +24,9 @@ def chosen(names: Sequence[str], folders: Iterable[Path]) -> list[Path]:
     for folder in (BUILTIN, *folders):
         if not folder.is_dir():
             raise BreaksError(
-                _("a folder of breaks"), str(folder), _("Check the path; `breaks new` makes one.")
+                _("a folder of breaks"),
+                _("no folder at %(path)s") % {"path": folder},
+                _("Check the path; `breaks new` makes one."),
             )
         for path in sorted(folder.glob("*.yaml")):
             known.setdefault(path.stem, path)

@@ -65,7 +65,9 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
     for folder in folders:
         if not folder.is_dir():
             raise BreaksError(
-                _("a folder of breaks"), str(folder), _("Check the path; `breaks new` makes one.")
+                _("a folder of breaks"),
+                _("no folder at %(path)s") % {"path": folder},
+                _("Check the path; `breaks new` makes one."),
             )
         index = _index() if folder == BUILTIN else {}
         for path in sorted(folder.glob("*.yaml")):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from breaks import i18n, terminal
 from breaks.errors import BreaksError, Exit
-from breaks.workspace import LIBRARY, Workspace
+from breaks.workspace import LIBRARY, MARKER, Workspace
 
 _ = i18n.gettext
 OLDEST = (3, 11)
@@ -157,10 +157,18 @@ def _workspace(start: Path | None) -> Iterator[Finding]:
     try:
         ws = Workspace.find(start)
     except BreaksError as error:
-        health = Health.NOTE if error.code == Exit.PRECONDITION else Health.BAD
-        yield Finding("workspace", health, error.found, error.todo)
+        if error.code == Exit.PRECONDITION:
+            yield Finding("workspace", Health.NOTE, error.found, error.todo)
+        else:
+            yield _refused("workspace", error)
         return
     yield Finding("workspace", Health.GOOD, _short(ws.root))
+    for folder in (*ws.config.catalog, *ws.config.labs):
+        if not folder.is_dir():
+            seen = _("%(file)s names %(folder)s, which is no folder")
+            values = {"file": MARKER, "folder": folder.relative_to(ws.root)}
+            todo = _("Make that folder, or take it out of %(file)s.") % {"file": MARKER}
+            yield Finding("folders", Health.BAD, seen % values, todo)
     yield from _access(ws)
     yield from _journal(ws)
 
@@ -172,7 +180,7 @@ def _access(ws: Workspace) -> Iterator[Finding]:
         ws.refuse_unwritable(ws.state if ws.state.exists() else ws.root)
         ws.sources()
     except BreaksError as error:
-        yield Finding("access", Health.BAD, f"{error.expected}: {error.found}", error.todo)
+        yield _refused("access", error)
         return
     free = shutil.disk_usage(ws.root).free
     seen = _("files can be written, %(free)d MB free") % {"free": free // 1024**2}
@@ -183,15 +191,19 @@ def _access(ws: Workspace) -> Iterator[Finding]:
 
 
 def _journal(ws: Workspace) -> Iterator[Finding]:
-    from breaks import journal
+    from breaks import journal, screens
 
     try:
         status = journal.status(ws)
     except BreaksError as error:
-        yield Finding("journal", Health.BAD, error.found, error.todo)
+        yield _refused("journal", error)
         return
     odd = [item for item in status.breaks if item.state is not journal.State.APPLIED]
-    seen = ", ".join(f"{item.id} ({item.state.value})" for item in status.breaks) or _("none")
+    words = [
+        f"{item.id} ({screens.state_word(item.state)})" if item in odd else item.id
+        for item in status.breaks
+    ]
+    seen = ", ".join(words) or _("none")
     todo = _("Run `breaks status`.") if odd else ""
     yield Finding("applied", Health.NOTE if odd else Health.GOOD, seen, todo)
 
@@ -202,10 +214,18 @@ def _catalog(start: Path | None) -> Iterator[Finding]:
     try:
         count = len(list(load_catalog().ids()))
     except BreaksError as error:
-        yield Finding("catalogue", Health.BAD, str(error))
+        yield _refused("catalogue", error)
         return
     seen = _("%(count)d breaks") % {"count": count}
     yield Finding("catalogue", Health.GOOD if count else Health.BAD, seen)
+
+
+def _refused(part: str, error: BreaksError) -> Finding:
+    """What the part was refused for, with the file or the line."""
+    text = _("expected %(expected)s; found %(found)s")
+    seen = text % {"expected": error.expected, "found": error.found}
+    where = f"{_short(Path(error.where))}: " if error.where else ""
+    return Finding(part, Health.BAD, where + seen, error.todo)
 
 
 def _short(path: Path) -> str:

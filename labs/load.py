@@ -33,7 +33,8 @@ def load_labs(folders: Sequence[Path] = (BUILTIN,)) -> dict[str, Lab]:
     found: dict[str, Lab] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise LabsError(_("a folder of labs"), str(folder), _("Check the path."))
+            found_there = _("no folder at %(path)s") % {"path": folder}
+            raise LabsError(_("a folder of labs"), found_there, _("Check the path."))
         for path in sorted(folder.glob("*/lab.yaml")):
             if path.parent == PROBES:
                 continue

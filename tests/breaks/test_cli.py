@@ -421,12 +421,41 @@ def test_a_wrong_configuration_is_heard_of_whatever_the_command(lab, run, line):
     assert "Did you mean catalog?" in err
 
 
+def bad_findings(run):
+    """What `breaks doctor` wants to be put right."""
+    found = document(run("doctor", "--json"))[1]["findings"]
+    return [finding for finding in found if finding["health"] == "bad"]
+
+
 def test_doctor_says_that_the_configuration_is_wrong(lab, run):
     (lab.root / "breaks.toml").write_text('catalogue = ["mine"]')
     code, out, _err = run("doctor")
 
     assert 0 != code
     assert "catalogue" in out
+    (finding,) = bad_findings(run)
+    assert "breaks.toml: expected the keys catalog, labs; found 'catalogue'" in finding["seen"]
+    assert "Did you mean catalog?" == finding["todo"]
+
+
+@pytest.mark.parametrize("key", ["catalog", "labs"])
+def test_doctor_sees_a_folder_that_is_named_and_not_there(lab, run, key):
+    (lab.root / "breaks.toml").write_text(f'{key} = ["mine"]\n')
+    (finding,) = bad_findings(run)
+
+    assert "breaks.toml names mine, which is no folder" == finding["seen"]
+    assert finding["todo"]
+    (lab.root / "mine").mkdir()
+    assert [] == bad_findings(run)
+
+
+def test_doctor_says_in_words_how_an_applied_break_is(lab, run):
+    run("apply", "skip-unbroadcast")
+    assert "skip-unbroadcast (" not in run("--lang", "es", "doctor")[1]
+
+    file = lab.root / "minitorch/tensor.py"
+    file.write_text(file.read_text().replace("a.grad += g\n", "a.grad += g + 0\n", 1))
+    assert "skip-unbroadcast (editado después)" in run("--lang", "es", "doctor")[1]
 
 
 def test_a_catalogue_of_ones_own_is_used_everywhere(lab, run, tree):
@@ -523,8 +552,7 @@ def test_doctor_says_what_to_put_right_and_exits_with_4(lab, run, monkeypatch):
     assert "pip install 'numpy>=2.0'" in out
     assert "chmod u+w" in out
 
-    bad = [f for f in document(run("doctor", "--json"))[1]["findings"] if f["health"] == "bad"]
-    assert {"rich", "numpy", "access"} == {finding["part"] for finding in bad}
+    assert {"rich", "numpy", "access"} == {finding["part"] for finding in bad_findings(run)}
 
 
 def test_doctor_works_on_a_damaged_workspace(lab, run):
