@@ -70,11 +70,14 @@ def recorded(job):
     child.run(job, lambda kind, value: frames.append((kind, value)))
     return Report(frames, End.DONE)
 
+def job_of(scenario, text, shapes):
+    return {"kind": "scenario", "sources": text, **observe.job_of(scenario, 7, shapes)}
+
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 def test_detectors(scenario):
-    clean = recorded(observe.job_of(scenario, CLEAN, 7, None))
+    clean = recorded(job_of(scenario, CLEAN, None))
     shapes = clean.sections()["valid"]["shapes"]
-    reading = Reading(recorded(observe.job_of(scenario, BROKEN, 7, shapes)))
+    reading = Reading(recorded(job_of(scenario, BROKEN, shapes)))
     reference = Reading(Report(list(TORCH[scenario.digest].items()), End.DONE))
     assert [detect(one, scenario, reading, reference) for one in PER_SCENARIO]
 
