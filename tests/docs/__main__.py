@@ -33,7 +33,7 @@ def regenerated(page: Page) -> Page:
 
 def main(names: list[str]) -> int:
     """Rewrites the named pages, or all; prints which changed."""
-    paths = [Path(name).resolve() for name in names] or [*pages(ROOT), notebook.NOTEBOOK]
+    paths = [Path(name).resolve() for name in names] or [*pages(ROOT), *notebook.NOTEBOOKS]
     failed = 0
     with ThreadPoolExecutor(2) as pool:
         jobs = [pool.submit(update, path) for path in paths]

@@ -1,4 +1,4 @@
-"""The example notebook as a page: its cells are run, its outputs compared or written."""
+"""The example notebooks as pages: their cells are run, their outputs compared or written."""
 
 import copy
 import os
@@ -10,7 +10,7 @@ from nbclient import NotebookClient
 
 from tests.tree import ROOT
 
-NOTEBOOK = ROOT / "docs" / "notebook.ipynb"
+NOTEBOOKS = tuple(ROOT / "docs" / name for name in ("notebook.ipynb", "notebook.es.ipynb"))
 LIMIT = 120  # seconds for one cell
 
 

@@ -38,7 +38,7 @@ def differences(english: Page, spanish: Page) -> list[str]:
             SENTENCE.sub('"…"', REMARK.sub("  # …", example.source)) for example in page.examples()
         ],
         "links": lambda page: Counter(
-            re.sub(r"#.*", "", link).replace(".es.md", ".md") for link in LINK.findall(prose(page))
+            re.sub(r"#.*", "", link).replace(".es.", ".") for link in LINK.findall(prose(page))
         ),
     }
     for what, facts in pairs.items():

@@ -1,9 +1,11 @@
 """The example notebook shows what its cells print."""
 
+import re
+
 import nbformat
 import pytest
 
-from tests.docs.notebook import NOTEBOOK, executed, outputs, update
+from tests.docs.notebook import NOTEBOOKS, executed, outputs, update
 
 
 def book_of(*cells):
@@ -15,19 +17,34 @@ def book_of(*cells):
     return book
 
 
-def test_the_notebook_shows_what_its_cells_print(tmp_path):
-    book = nbformat.read(NOTEBOOK, as_version=4)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_the_notebook_shows_what_its_cells_print(path, tmp_path):
+    book = nbformat.read(path, as_version=4)
 
     assert outputs(book) == outputs(executed(book, tmp_path))
 
 
-def test_the_notebook_is_valid_and_no_cell_failed():
-    book = nbformat.read(NOTEBOOK, as_version=4)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_the_notebook_is_valid_and_no_cell_failed(path):
+    book = nbformat.read(path, as_version=4)
     nbformat.validate(book)
     kinds = {output.output_type for cell in book.cells for output in cell.get("outputs", ())}
 
     assert len(outputs(book)) >= 5
     assert "error" not in kinds
+
+
+def test_the_notebooks_say_the_same_in_two_languages():
+    english, spanish = (nbformat.read(path, as_version=4) for path in NOTEBOOKS)
+    numbers = [re.findall(r"\d+(?:\.\d+)?", text) for _, text in outputs(english)]
+
+    assert [cell.cell_type for cell in english.cells] == [cell.cell_type for cell in spanish.cells]
+    assert numbers == [re.findall(r"\d+(?:\.\d+)?", text) for _, text in outputs(spanish)]
+    assert all(
+        ours.source != theirs.source
+        for ours, theirs in zip(english.cells, spanish.cells, strict=True)
+        if ours.cell_type == "markdown"
+    )
 
 
 @pytest.mark.parametrize(
