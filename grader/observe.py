@@ -324,7 +324,7 @@ class Run:
                     (text, [self.scenario_job(scenario) for scenario in question.every])
                     for question, text in zip(self.questions, mutants, strict=True)
                 ],
-                "the broken library",
+                _("the broken library"),
             )
             broken = iter(ended)
             trained = [self.whole_training(job, broken) for job in trainings]
@@ -353,7 +353,7 @@ class Run:
                 (self.clean_text, [job_of(one, self.seed, None) for one in self.scenarios]),
                 (sentinel, [job_of(probe, self.seed, shapes, [0])]),
             ],
-            "the correct library",
+            _("the correct library"),
         )
         self.clean = [Reading(report) for report in clean]
         return blind, untrained
