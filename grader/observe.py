@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breaks import i18n
-from breaks.command import N_
 from breaks.model import Break
 from grader import cache as kept
 from grader.errors import GraderError
@@ -264,11 +263,12 @@ def is_shipped(lab: str) -> bool:
     return lab.partition(".")[0] in {one.name.partition("_")[0] for one in builtin_folders()}
 
 
-REPORT = N_("Nothing was scored. This is a fault of the kit or of the break: please report it.")
-
-
 def missing_proof(expected: str, found: str, where: str) -> GraderError:
-    return GraderError(expected, found, _(REPORT), code=5, where=where)
+    return GraderError(expected, found, please_report(), code=5, where=where)
+
+
+def please_report() -> str:
+    return _("Nothing was scored. This is a fault of the kit or of the break: please report it.")
 
 
 class Run:
@@ -557,7 +557,7 @@ class Run:
         somebody's own is wrong, or because the kit is."""
         from breaks.library import shipped_sources
 
-        todo = _(REPORT)
+        todo = please_report()
         if self.bytes != dict(shipped_sources()):
             todo = _(
                 "Nothing was scored. This copy of minitorch was edited, and is not the shipped one "
@@ -574,8 +574,6 @@ class Run:
     def as_it_must_be(
         self, scenario: Scenario, detector: Detector, result: Result, where: str
     ) -> None:
-        from grader.evidence import localised
-
         declared = detector.value in scenario.false_alarms
         if declared and result.answer is Answer.FIRES:
             return
@@ -593,6 +591,8 @@ class Run:
             if declared
             else _("silence from %(detector)s on the correct library")
         ) % {"detector": detector.value}
+        from grader.evidence import localised  # here: an answer does not depend on the words
+
         found = f"{result.answer.value}: {localised(why)}"
         raise self.no_control(must, found, where, scenario.lab)
 
