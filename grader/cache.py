@@ -27,7 +27,7 @@ SUBJECTS = ("numpy", "scipy", "hypothesis")
 # The files that decide an answer; a test compares them with what an observation imports.
 DECISIVE = {
     "grader": "arrays cache child compare detectors difference entered graph inputs observe pool"
-    " property_test reading recording torch_reference training",
+    " property_test reading recording torch_reference training world",
     "breaks": "library match pattern proof refusal rewrite scope source",
     "labs": "grammar numbers",
 }

@@ -773,7 +773,7 @@ def sentinel_break() -> Break:
 
 def warm(scenarios: Sequence[Scenario], way: str, texts: Sequence[Mapping[str, str]] = ()) -> None:
     """Imports and compiles once, here, what forked children would each do for themselves."""
-    from grader import child, entered, pool, property_test, training  # noqa: F401
+    from grader import child, entered, pool, property_test, training, world  # noqa: F401
     from labs import grammar
 
     if way == "spawn" or not pool.can_fork():
