@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from breaks import i18n
-from breaks.catalog import BUILTIN
+from breaks.catalog import BUILTIN, must_exist
 from breaks.check import Checked, Finding, Observer, Point, Seen, check_file, observer
 from breaks.errors import BreaksError
 from breaks.load import load_break
@@ -22,12 +22,7 @@ def chosen(names: Sequence[str], folders: Iterable[Path]) -> list[Path]:
     """The files of the named breaks: ids of the catalogue, or paths; all if none is named."""
     known: dict[str, Path] = {}
     for folder in (BUILTIN, *folders):
-        if not folder.is_dir():
-            raise BreaksError(
-                _("a folder of breaks"),
-                _("no folder at %(path)s") % {"path": folder},
-                _("Check the path; `breaks new` makes one."),
-            )
+        must_exist(folder)
         for path in sorted(folder.glob("*.yaml")):
             known.setdefault(path.stem, path)
     return [_file(name, known) for name in names] if names else list(known.values())

@@ -53,6 +53,16 @@ class Catalog:
         )
 
 
+def must_exist(folder: Path) -> None:
+    """Raises BreaksError for a folder of breaks that is not there."""
+    if not folder.is_dir():
+        raise BreaksError(
+            _("a folder of breaks"),
+            _("no folder at %(path)s") % {"path": folder},
+            _("Check the path; `breaks new` makes one."),
+        )
+
+
 def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
     """The breaks in the `*.yaml` files of the folders.
 
@@ -63,12 +73,7 @@ def load_catalog(folders: Sequence[Path] = (BUILTIN,)) -> Catalog:
     found: dict[str, tuple[Break, Path]] = {}
     unready: dict[str, BreaksError] = {}
     for folder in folders:
-        if not folder.is_dir():
-            raise BreaksError(
-                _("a folder of breaks"),
-                _("no folder at %(path)s") % {"path": folder},
-                _("Check the path; `breaks new` makes one."),
-            )
+        must_exist(folder)
         index = _index() if folder == BUILTIN else {}
         for path in sorted(folder.glob("*.yaml")):
             try:

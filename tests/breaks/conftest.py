@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from breaks.cli import cli
 from breaks.model import Break, Family, Rewrite
 from breaks.workspace import Workspace
 
@@ -79,3 +80,15 @@ def tree():
         }
 
     return see
+
+
+@pytest.fixture
+def run(capsys):
+    """A command of breaks, run here: exit code, stdout, stderr."""
+
+    def go(*line):
+        code = cli.run([str(word) for word in line])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return go

@@ -41,16 +41,6 @@ def lab(tmp_path, monkeypatch):
     return ws
 
 
-@pytest.fixture
-def run(capsys):
-    def go(*line):
-        code = module.cli.run([str(word) for word in line])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return go
-
-
 def document(result):
     code, out, _err = result
     return code, json.loads(out)

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from breaks import cli as module
 from breaks import create, here, i18n, journal, original
 from breaks.catalog import load_catalog
 
@@ -40,16 +39,6 @@ def lab(request, tmp_path, monkeypatch):
     yield ws
     known.cache_clear()
     i18n.use(None)
-
-
-@pytest.fixture
-def run(capsys):
-    def go(*line):
-        code = module.cli.run([str(word) for word in line])
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return go
 
 
 def edit(ws, old, new):
