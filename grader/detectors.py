@@ -7,13 +7,14 @@ checked entry is never silent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from grader.arrays import Recorded, decode
 from grader.compare import Comparison, Verdict, compare, quotients, shape_text
+from grader.property_test import drawn, tried_in_order
 from grader.reading import UNREADABLE, Reading
 from grader.recording import Answer, Detector, Result
 from labs.model import Scenario
@@ -24,12 +25,22 @@ INSTALL = "pip install 'breaklabs[torch]'"
 
 
 def detect(
-    detector: Detector, scenario: Scenario, reading: Reading, reference: Reading | str
+    detector: Detector,
+    scenario: Scenario,
+    reading: Reading,
+    reference: Reading | str,
+    numbers: Callable[[], Sequence[int]] = drawn,
 ) -> Result:
-    """The answer of one detector.  `reference` is torch's reading, or why there is none."""
+    """The answer of one detector.
+
+    `reference` is torch's reading, or why there is none; `numbers` gives what Hypothesis draws
+    (by default, it is asked here).
+    """
     try:
         if detector is Detector.PYTORCH_DIFF:
             return pytorch_diff(scenario, reading, reference)
+        if detector is Detector.PROPERTY_TEST:
+            return property_test(reading, numbers)
         return CHECKS[detector](scenario, reading)
     except UNREADABLE as error:
         return fires(detector, f"unreadable: {error!r:.200}")
@@ -258,18 +269,19 @@ def torch_case(
 # ------------------------------------------------------------------ property-test
 
 
-def property_test(scenario: Scenario, reading: Reading) -> Result:
+def property_test(reading: Reading, numbers: Callable[[], Sequence[int]]) -> Result:
     """What Hypothesis found over the shapes of the scenario's kind."""
     detector = Detector.PROPERTY_TEST
     if crash := reading.crash("property"):
         return fires(detector, f"{crash.phase}: {crash.text}", crash=True)
-    found = reading.raw("property")
-    doubtful = found.get("doubtful") or []
+    section = reading.raw("property")
+    found = tried_in_order(section["shapes"], section["laws"], numbers())
+    doubtful = found["doubtful"]
     cases = [
         {"name": shapes_text(one), "checked": 1, "answer": Answer.SILENT.value, "why": ""}
-        for one in found.get("tried", [])
+        for one in found["tried"]
     ]
-    revealing, hiding = found.get("revealing"), found.get("hiding")
+    revealing, hiding = found["revealing"], found["hiding"]
     if revealing:
         evidence = {"revealing": revealing, "hiding": hiding}
         return fires(detector, f"{shapes_text(revealing)}: {found['why']}", cases, **evidence)
@@ -287,5 +299,4 @@ CHECKS: dict[Detector, Callable[[Scenario, Reading], Result]] = {
     Detector.SHAPE_INVARIANT: shape_invariant,
     Detector.GRADCHECK_SUM: gradcheck_sum,
     Detector.GRADCHECK: gradcheck,
-    Detector.PROPERTY_TEST: property_test,
 }

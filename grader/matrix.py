@@ -9,7 +9,7 @@ row says in how many scenarios each detector fires; everything else follows from
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -489,38 +489,47 @@ def first_look(
         return {}
     from breaks.library import shipped_sources
     from grader import pool
-    from grader.observe import as_job, as_text, broken_text, warm
+    from grader.observe import as_job, as_text, broken_text, compiled, warm
     from labs.numbers import SEED
 
     pool.one_thread()
-    scenarios = list(probes.scenarios.values())
     every = tuple(probes.scenarios)
     original = dict(sources or shipped_sources())
-    clean = as_text(original)
-    warm(scenarios, way, [clean])
+    clean = compiled(as_text(original), way)
+    warm(list(probes.scenarios.values()), way)
+    known: list[Json] = []  # of the correct library: lines by probe, results by probe
+    asked: list[tuple[Break, Mapping[str, frozenset[int]], tuple[str, ...]]] = []
+    looks: dict[str, Look] = {}
 
     def job(text: Mapping[str, str], kind: str, names: Sequence[str]) -> Json:
         wanted = [as_job(probes.scenarios[name]) for name in names]
         return {"kind": kind, "sources": text, "seed": SEED, "scenarios": wanted, "training": True}
 
-    first = pool.run(
-        [job(clean, "reach", every), job(clean, "liveness", every)], workers=workers, way=way
-    )
-    executed, before = (report.sections() for report in first)
-    mutants = [broken_text(original, brk) for brk in breaks]
-    places = [touched(clean, text) for text in mutants]
-    reached = [
-        tuple(name for name in every if executes(executed.get(f"lines:{name}"), place))
-        for place in places
-    ]
-    jobs = [job(text, "liveness", hit or every) for text, hit in zip(mutants, reached, strict=True)]
-    reports = pool.run(jobs, workers=workers, way=way)
-    looks = {}
-    for brk, place, hit, report in zip(breaks, places, reached, reports, strict=True):
+    def jobs() -> Iterator[Json | None]:
+        yield job(clean, "reach", every)
+        yield job(clean, "liveness", every)
+        for brk in breaks:
+            text = compiled(broken_text(original, brk), way)
+            place = touched(clean, text)
+            while len(known) < 2:
+                yield None
+            lines = {name: known[0].get(f"lines:{name}") for name in every}
+            hit = tuple(name for name in every if executes(lines[name], place))
+            asked.append((brk, place, hit))
+            yield job(text, "liveness", hit or every)
+
+    def take(number: int, report: pool.Report) -> None:
+        sections = report.sections()
+        if number < 2:
+            known.insert(number, sections)
+            return
+        (executed, before), (brk, place, hit) = known, asked[number - 2]
         trains = executes(executed.get("training"), place)
-        changed = tuple(changed_probes(hit or every, before, report.sections()))
+        changed = tuple(changed_probes(hit or every, before, sections))
         looks[brk.id] = Look(hit, changed, trains, every)
-    return looks
+
+    pool.run(jobs(), workers=workers, way=way, on_done=take)
+    return {brk.id: looks[brk.id] for brk in breaks}
 
 
 def touched(clean: Mapping[str, str], broken: Mapping[str, str]) -> dict[str, frozenset[int]]:

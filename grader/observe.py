@@ -15,9 +15,10 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -228,16 +229,10 @@ def as_job(scenario: Scenario) -> dict[str, Any]:
     }
 
 
-def job_of(
-    scenario: Scenario,
-    seed: int,
-    assignments: Any,
-    order: Any = None,
-) -> dict[str, Any]:
+def job_of(scenario: Scenario, seed: int, assignments: Any) -> dict[str, Any]:
     """Everything that a child needs to record a scenario.
 
-    Without `assignments` the library of the job chooses the shapes; without `order` Hypothesis
-    chooses among them in the child.
+    Without `assignments` the library of the job says which shapes are of the scenario's kind.
     """
     step = ["step"] if scenario.fit else []
     return {
@@ -245,10 +240,14 @@ def job_of(
         "seed": seed,
         "sections": ["program", *step, "lines", "ones", "irregular", "differences", "property"],
         "assignments": assignments,
-        "order": order,
         "choose": assignments is None,
         "vary": scenario.vary,
     }
+
+
+def training_of(text: Mapping[str, str], seed: int = SEED) -> dict[str, Any]:
+    """Everything that a child needs to train on a library."""
+    return {"kind": "training", "sources": text, "seed": seed}
 
 
 def own_shapes(scenario: Scenario) -> dict[str, list[int]]:
@@ -263,6 +262,10 @@ def is_shipped(lab: str) -> bool:
     return lab.partition(".")[0] in {one.name.partition("_")[0] for one in builtin_folders()}
 
 
+def hypothesis_key() -> str:
+    return kept.key_of("drawn", kept.FORMAT, kept.kit_digest(), kept.version_of("hypothesis"))
+
+
 def missing_proof(expected: str, found: str, where: str) -> GraderError:
     return GraderError(expected, found, please_report(), code=5, where=where)
 
@@ -271,8 +274,37 @@ def please_report() -> str:
     return _("Nothing was scored. This is a fault of the kit or of the break: please report it.")
 
 
+class Library:
+    """One text of a library, the scenarios to record on it, and what came back."""
+
+    def __init__(self, text: Mapping[str, str], jobs: Sequence[dict[str, Any]], label: str):
+        self.text, self.jobs, self.label = text, jobs, label
+        self.reports: dict[int, Report] = {}  # by the place of the job
+        self.training: Report | None = None
+
+    @property
+    def recorded(self) -> bool:
+        """Whether every scenario came back."""
+        return len(self.reports) == len(self.jobs)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the training came back too."""
+        return self.recorded and self.training is not None
+
+    @cached_property
+    def readings(self) -> list[Reading]:
+        """What was recorded; to be read once every scenario came back."""
+        from grader.reading import Reading
+
+        return [Reading(self.reports[i]) for i in range(len(self.jobs))]
+
+
 class Run:
-    """Questions that are asked together: what does not depend on the break is done once."""
+    """Questions that are asked together: what does not depend on the break is done once.
+
+    Torch and Hypothesis load beside the children, and one break is judged while the next runs.
+    """
 
     def __init__(
         self,
@@ -300,165 +332,183 @@ class Run:
         named = {(s.lab, s.name, s.digest): s for q in self.questions for s in q.every}
         self.scenarios = list(named.values())
         self.index = {key: i for i, key in enumerate(named)}
-        self.done, self.total = 0, 0
+        self.done = 0
+        self.total = len(self.scenarios) + 3 + sum(1 + len(q.every) for q in self.questions)
+        self.takers: list[Callable[[Report], None]] = []  # by job: what becomes of its report
+        self.alone: deque[tuple[Library, int]] = deque()  # what is to be recorded by itself
+        self.proof: list[Library] = []  # the correct one and the sentinel, once they are made
+        self.broken: list[Library] = []  # by question, as far as it has come
+        self.judged: list[Observed] = []
+        self.proofs: tuple[int, int] | None = None
+        self.numbers: Sequence[int] = ()  # that Hypothesis draws
 
     # -------------------------------------------------------------- the run
 
     def answers(self) -> list[Observed]:
         """Runs everything and judges it."""
-        from grader.reading import Reading
+        from grader import pool
 
-        self.total = len(self.scenarios) + 3 + sum(1 + len(q.every) for q in self.questions)
-        asked = self.ask_torch()  # torch is loading while NumPy already works
+        asked = []
         try:
-            mutants = [self.mutate(one.brk) for one in self.questions]
-            sentinel = self.mutate(sentinel_break())
-            warm(self.scenarios, self.way, [self.clean_text, sentinel, *mutants])
-            if len(self.scenarios) > TOGETHER:
-                warm_hypothesis(self.way)
-            blind, untrained = self.observe_first(sentinel)
-            trainings = [self.training_needed(text) for text in mutants]
-            ended, recorded = self.recorded(
-                [job for job in trainings if job is not None],
-                [
-                    (text, [self.scenario_job(scenario) for scenario in question.every])
-                    for question, text in zip(self.questions, mutants, strict=True)
-                ],
-                _("the broken library"),
-            )
-            broken = iter(ended)
-            trained = [self.whole_training(job, broken) for job in trainings]
-            self.references = self.gather(asked)
+            asked.append(hypothesis := self.ask_hypothesis())
+            asked.append(torch := self.ask_torch())
+            self.wait_for = (hypothesis, torch)
+            warm(self.scenarios, self.way)
+            pool.run(self.jobs(), workers=self.workers, way=self.way, on_done=self.take)
+            self.judge_complete()
         finally:
-            if asked is not None:
-                asked.stop()
-        control = self.control()
-        seen = self.sentinel(Reading(blind), untrained, sentinel)
-        return [
-            self.judge(question, text, reports, own, control, seen)
-            for question, text, reports, own in zip(
-                self.questions, mutants, recorded, trained, strict=True
-            )
-        ]
+            for one in asked:
+                if one is not None:
+                    one.stop()
+        return self.judged
 
-    def observe_first(self, sentinel: Mapping[str, str]) -> tuple[Report, Report]:
-        """The correct library, and the sentinel beside it; returns its scenario and training."""
-        from grader.reading import Reading
+    def jobs(self) -> Iterator[dict[str, Any] | None]:
+        """Every job, in the order of starting; None where the next must wait for one that runs."""
+        label = _("the correct library")
+        jobs = [job_of(one, self.seed, None) for one in self.scenarios]
+        clean = Library(compiled(self.clean_text, self.way), jobs, label)
+        self.proof.append(clean)
+        yield from self.scenario_jobs(clean)
+        # Which functions the training enters spares other trainings: with one question, none.
+        yield self.to_train(clean, entered=len(self.questions) > 1)
+        jobs = [job_of(one, self.seed, [own_shapes(one)]) for one in self.scenarios[:1]]
+        blind = Library(self.mutate(sentinel_break()), jobs, label)
+        self.proof.append(blind)
+        yield from self.scenario_jobs(blind)
+        yield self.to_train(blind)
+        for question in self.questions:
+            text = self.mutate(question.brk)
+            yield from self.until(lambda: clean.recorded)
+            jobs = [job_of(one, self.seed, self.shapes(one)) for one in question.every]
+            broken = Library(text, jobs, _("the broken library"))
+            self.broken.append(broken)
+            yield from self.scenario_jobs(broken)
+            yield from self.until(lambda: clean.complete)
+            if forms := self.forms_needed(text):
+                yield self.to_train(broken, forms=forms)
+            else:
+                broken.training = self.whole_training(nothing(), ())
+        yield from self.until(lambda: all(one.complete for one in (clean, blind, *self.broken)))
 
-        probe = self.scenarios[0]
-        shapes = [own_shapes(probe)]
-        (self.clean_training, untrained), (clean, (blind,)) = self.recorded(
-            [{**self.training_job(self.clean_text), "entered": True}, self.training_job(sentinel)],
-            [
-                (self.clean_text, [job_of(one, self.seed, None) for one in self.scenarios]),
-                (sentinel, [job_of(probe, self.seed, shapes, [0])]),
-            ],
-            _("the correct library"),
-        )
-        self.clean = [Reading(report) for report in clean]
-        return blind, untrained
+    @property
+    def clean(self) -> Library:
+        """The correct library."""
+        return self.proof[0]
 
-    def scenario_job(self, scenario: Scenario) -> dict[str, Any]:
-        """A scenario for a broken library: with the shapes, and in the order, that the correct
-        library and Hypothesis chose."""
-        clean = self.clean_reading(scenario)
-        shapes, order = clean.raw("valid").get("shapes"), clean.raw("property").get("order")
-        return job_of(scenario, self.seed, shapes, order)
+    def until(self, known: Callable[[], bool]) -> Iterator[dict[str, Any] | None]:
+        """What is to be recorded by itself, and else nothing, until something is known."""
+        while not known():
+            yield self.to_record(*self.alone.popleft()) if self.alone else None
 
-    def training_needed(self, text: Mapping[str, str]) -> dict[str, Any] | None:
-        """The job that trains on a broken library, in the forms that enter a changed function.
+    def scenario_jobs(self, library: Library) -> Iterator[dict[str, Any]]:
+        """Scenarios share a process until one changes it: what it leaves gets a process each."""
+        for i in range(0, len(library.jobs), TOGETHER):
+            yield self.to_record(library, *range(i, min(i + TOGETHER, len(library.jobs))))
+
+    def to_record(self, library: Library, *places: int) -> dict[str, Any]:
+        """Some scenarios of a library, for one process."""
+
+        def take(report: Report) -> None:
+            parts = apart(report, len(places))
+            library.reports.update(zip(places, parts, strict=False))
+            self.alone.extend((library, i) for i in places[len(parts) :])
+            self.tell(len(parts), library.label)
+
+        self.takers.append(take)
+        jobs = [library.jobs[i] for i in places]
+        return {"kind": "scenarios", "sources": library.text, "jobs": jobs}
+
+    def to_train(self, library: Library, **asked: Any) -> dict[str, Any]:
+        """The training on a library; of a broken one, in the forms that are needed."""
+
+        def take(report: Report) -> None:
+            library.training = self.whole_training(report, asked.get("forms", tuple(Form)))
+            self.tell(1, library.label)
+
+        self.takers.append(take)
+        return {**training_of(library.text, self.seed), **asked}
+
+    def take(self, index: int, report: Report) -> None:
+        """What a job reports, and what can be judged now."""
+        self.takers[index](report)
+        proven = len(self.proof) == 2 and all(library.complete for library in self.proof)
+        if proven and all(one is None or one.ready for one in self.wait_for):
+            self.judge_complete()
+
+    def tell(self, finished: int, label: str) -> None:
+        self.done += finished
+        if self.progress:
+            self.progress(self.done, self.total, label)
+
+    def shapes(self, scenario: Scenario) -> Any:
+        """The shapes of the scenario's kind, as the correct library says."""
+        return self.clean_reading(scenario).raw("valid").get("shapes")
+
+    def forms_needed(self, text: Mapping[str, str]) -> list[Form]:
+        """The forms of the training that enter a function which the break changes.
 
         A form that enters none executes what the correct library executed, and ends like it.
         """
         from grader.entered import changed_in
 
         changed = changed_in(self.clean_text, text)
-        sections = self.clean_training.sections()
-        forms = [
+        sections = self.clean_sections()
+        return [
             form
             for form in Form
             if (places := sections.get(f"entered:{form}")) is None
             or any((file, name, line) in changed for file, name, line in places)
         ]
-        return {**self.training_job(text), "forms": forms} if forms else None
 
-    def whole_training(self, job: dict[str, Any] | None, reports: Iterator[Report]) -> Report:
+    def whole_training(self, report: Report, done: Sequence[Form]) -> Report:
         """The report on both forms: those that were trained, and those that need not be."""
-        from grader.pool import End, Report
-
-        report = Report([], End.DONE) if job is None else next(reports)
-        done = () if job is None else job["forms"]
-        known = [(f.value, s) for f, s in self.clean_forms() if f not in done]
+        known = [
+            (form.value, section)
+            for form in Form
+            if form not in done and (section := self.clean_sections().get(form.value)) is not None
+        ]
         return replace(report, frames=[*known, *report.frames])
 
-    def clean_forms(self) -> list[tuple[Form, Any]]:
-        sections = self.clean_training.sections()
-        return [(form, sections[form.value]) for form in Form if form.value in sections]
+    def clean_sections(self) -> dict[str, Any]:
+        return {} if self.clean.training is None else self.clean.training.sections()
 
-    def recorded(
-        self,
-        trainings: Sequence[dict[str, Any]],
-        libraries: Sequence[tuple[Mapping[str, str], Sequence[dict[str, Any]]]],
-        label: str,
-    ) -> tuple[list[Report], list[list[Report]]]:
-        """The reports on trainings, which take longest and start first, and for each library those
-        on its scenarios.
+    def judge_complete(self) -> None:
+        """Judges, in their order, the questions of which everything is known."""
+        if self.proofs is None:
+            hypothesis, torch = self.wait_for
+            self.numbers = self.drawn(hypothesis)
+            self.references = self.gather(torch)
+            self.proofs = self.control(), self.sentinel()
+        for library in self.broken[len(self.judged) :]:
+            if not library.complete:
+                return
+            question = self.questions[len(self.judged)]
+            self.judged.append(self.judge(question, library, *self.proofs))
 
-        Scenarios share a process until one changes it.  What is left then gets a process each.
-        """
-        found: list[dict[int, Report]] = [{} for _ in libraries]
-        ended = self.pooled_with(trainings, libraries, found, TOGETHER, label)
-        self.pooled_with((), libraries, found, 1, label)
-        return ended, [[one[i] for i in sorted(one)] for one in found]
-
-    def pooled_with(
-        self,
-        trainings: Sequence[dict[str, Any]],
-        libraries: Sequence[tuple[Mapping[str, str], Sequence[dict[str, Any]]]],
-        found: list[dict[int, Report]],
-        together: int,
-        label: str,
-    ) -> list[Report]:
-        """Runs what is not in `found`, so many scenarios `together`, and puts it there."""
-        from grader import pool
-
-        groups = [
-            (number, missing[i : i + together])
-            for number, (_text, jobs) in enumerate(libraries)
-            for missing in [[i for i in range(len(jobs)) if i not in found[number]]]
-            for i in range(0, len(missing), together)
-        ]
-        shared = [
-            {
-                "kind": "scenarios",
-                "sources": libraries[number][0],
-                "jobs": [libraries[number][1][i] for i in group],
-            }
-            for number, group in groups
-        ]
-
-        def done(index: int, report: Report) -> None:
-            finished = 1
-            if index >= len(trainings):
-                number, group = groups[index - len(trainings)]
-                parts = apart(report, len(group))
-                found[number].update(zip(group, parts, strict=False))
-                finished = len(parts)
-            self.done += finished
-            if self.progress:
-                self.progress(self.done, self.total, label)
-
-        jobs = [*trainings, *shared]
-        return pool.run(jobs, workers=self.workers, way=self.way, on_done=done)[: len(trainings)]
-
-    def mutate(self, brk: Break) -> dict[str, str]:
-        return broken_text(self.bytes, brk)
-
-    def training_job(self, text: Mapping[str, str]) -> dict[str, Any]:
-        return {"kind": "training", "sources": text, "seed": self.seed}
+    def mutate(self, brk: Break) -> Mapping[str, str]:
+        return compiled(broken_text(self.bytes, brk), self.way)
 
     def clean_reading(self, scenario: Scenario) -> Reading:
-        return self.clean[self.index[scenario.lab, scenario.name, scenario.digest]]
+        return self.clean.readings[self.index[scenario.lab, scenario.name, scenario.digest]]
+
+    # -------------------------------------------------------------- Hypothesis
+
+    def ask_hypothesis(self) -> Any:
+        """Hypothesis, started; None where what it draws is known."""
+        from grader import property_test
+
+        known = self.cache.get(hypothesis_key())
+        if isinstance(known, list) and known and all(type(number) is int for number in known):
+            self.numbers = known
+            return None
+        return property_test.Asked()
+
+    def drawn(self, hypothesis: Any) -> Sequence[int]:
+        """The numbers that Hypothesis draws, kept for the next time."""
+        if hypothesis is not None:
+            self.numbers = hypothesis.answer()
+            self.cache.put(hypothesis_key(), list(self.numbers))
+        return self.numbers
 
     # -------------------------------------------------------------- references
 
@@ -527,13 +577,16 @@ class Run:
         from grader.detectors import detect
 
         reference = self.references[scenario.digest]
-        return {one: detect(one, scenario, reading, reference) for one in PER_SCENARIO}
+        return {
+            one: detect(one, scenario, reading, reference, lambda: self.numbers)
+            for one in PER_SCENARIO
+        }
 
     def control(self) -> int:
         """How many answers on the correct library are as they must be: all, or an error."""
         self.clean_results: list[dict[Detector, Result]] = []
         answers = 0
-        for scenario, reading in zip(self.scenarios, self.clean, strict=True):
+        for scenario, reading in zip(self.scenarios, self.clean.readings, strict=True):
             where = f"{scenario.lab} {scenario.name}"
             self.proven(reading, self.clean_text, CLEAN, where)
             results = self.detect(scenario, reading)
@@ -541,7 +594,7 @@ class Run:
                 self.as_it_must_be(scenario, detector, result, where)
             self.clean_results.append(results)
             answers += len(results)
-        trained = self.trained(None, self.clean_training, "")
+        trained = self.trained(None, self.clean, "")
         self.trained_clean = trained
         for run in trained.runs:
             learnt = run.first is not None and run.last is not None and run.last < run.first / 2
@@ -596,9 +649,10 @@ class Run:
         found = f"{result.answer.value}: {localised(why)}"
         raise self.no_control(must, found, where, scenario.lab)
 
-    def sentinel(self, reading: Reading, training: Report, text: Mapping[str, str]) -> int:
+    def sentinel(self) -> int:
         """How many detectors see the break that must be seen: all, or an error."""
-        scenario = self.scenarios[0]
+        _clean, blind = self.proof
+        scenario, (reading,) = self.scenarios[0], blind.readings
         seen = 0
         for detector, result in self.detect(scenario, reading).items():
             unreferenced = isinstance(self.references[scenario.digest], str)
@@ -608,7 +662,7 @@ class Run:
                 must = _("that %(detector)s sees the sentinel") % {"detector": detector.value}
                 raise missing_proof(must, result.answer.value, scenario.name)
             seen += 1
-        if self.trained(self.clean_training, training, SENTINEL).outcome is not Outcome.CRASH:
+        if self.trained(self.clean, blind, SENTINEL).outcome is not Outcome.CRASH:
             raise missing_proof(_("that training sees the sentinel"), _("it did not"), SENTINEL)
         return seen + 1
 
@@ -640,29 +694,20 @@ class Run:
 
     # -------------------------------------------------------------- judging
 
-    def trained(self, clean: Report | None, report: Report, label: str) -> TrainingObservation:
+    def trained(self, clean: Library | None, library: Library, label: str) -> TrainingObservation:
         from grader import training
 
-        return training.observe(clean, report, label)
+        return training.observe(clean and clean.training, library.training, label)
 
-    def judge(
-        self,
-        question: Question,
-        text: Mapping[str, str],
-        reports: list[Report],
-        training: Report,
-        control: int,
-        sentinel: int,
-    ) -> Observed:
+    def judge(self, question: Question, library: Library, control: int, sentinel: int) -> Observed:
         from grader.difference import all_changed_lines, first_difference, reached
         from grader.graph import graph
-        from grader.reading import Reading
 
-        brk, live, observations = question.brk, 0, []
+        brk, text, live, observations = question.brk, library.text, 0, []
         proof: dict[str, str] = {}
         changed = all_changed_lines(self.clean_text, text)
-        for scenario, report in zip(question.every, reports, strict=True):
-            reading, clean = Reading(report), self.clean_reading(scenario)
+        for scenario, reading in zip(question.every, library.readings, strict=True):
+            clean = self.clean_reading(scenario)
             where = f"{brk.id}, {scenario.name}"
             proof = self.proven(reading, text, brk.id, where) or proof
             results = self.detect(scenario, reading)
@@ -682,7 +727,7 @@ class Run:
             live += self.noticed(scenario, one)
             if scenario in question.scenarios:
                 observations.append(one)
-        trained = self.trained(self.clean_training, training, brk.id)
+        trained = self.trained(self.clean, library, brk.id)
         live += trained.outcome is not Outcome.SAME
         if self.require_live:
             self.check_live(brk, live)
@@ -771,9 +816,9 @@ def sentinel_break() -> Break:
     )
 
 
-def warm(scenarios: Sequence[Scenario], way: str, texts: Sequence[Mapping[str, str]] = ()) -> None:
+def warm(scenarios: Sequence[Scenario], way: str) -> None:
     """Imports and compiles once, here, what forked children would each do for themselves."""
-    from grader import child, entered, pool, property_test, training, world  # noqa: F401
+    from grader import child, entered, pool, training, world  # noqa: F401
     from labs import grammar
 
     if way == "spawn" or not pool.can_fork():
@@ -781,20 +826,26 @@ def warm(scenarios: Sequence[Scenario], way: str, texts: Sequence[Mapping[str, s
     with contextlib.suppress(ImportError):
         import resource  # noqa: F401
     grammar.split()
-    for text in texts:
-        list(child.codes(dict(text)))
     for scenario in scenarios:
         child.compiled(scenario.source, scenario.lab)
         if "gelu" in scenario.source:
             import scipy.special  # noqa: F401
 
 
-def warm_hypothesis(way: str) -> None:
-    """Loads Hypothesis here where several children would each load it."""
-    from grader import pool, property_test
+def compiled(text: Mapping[str, str], way: str) -> Mapping[str, str]:
+    """The text of a library, compiled here once for all children that are forked from here."""
+    from grader import child, pool
 
     if way != "spawn" and pool.can_fork():
-        property_test.warm()
+        list(child.codes(dict(text)))
+    return text
+
+
+def nothing() -> Report:
+    """The report on a job that was not needed."""
+    from grader.pool import End, Report
+
+    return Report([], End.DONE)
 
 
 def apart(report: Report, count: int) -> list[Report]:

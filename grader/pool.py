@@ -5,6 +5,9 @@ pipe for what it prints, another for what it reports, and limits on time, memory
 reports comes in frames that are bounded and checked; whatever happens to the process is a fact
 about this job alone.  Two ways: `fork` from this process (nothing is imported twice), and `spawn`
 of a fresh interpreter where fork is not to be had.
+
+Jobs are made when there is room for them: whoever makes them works beside the jobs that run, and
+may look at what has come back.
 """
 
 from __future__ import annotations
@@ -25,13 +28,17 @@ import tempfile
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import IO, Any
 
 _LIBRARIES = ("OPENBLAS", "OMP", "MKL", "NUMEXPR")
 THREADS = {f"{name}_NUM_THREADS": "1" for name in _LIBRARIES} | {"VECLIB_MAXIMUM_THREADS": "1"}
+
+
+AHEAD = 4  # jobs that are made while others run
 
 
 def one_thread() -> None:
@@ -85,7 +92,41 @@ class Report:
         return next((value for kind, value in reversed(self.frames) if kind == "phase"), "")
 
 
-Work = Callable[[dict[str, Any], Callable[[str, Any], None]], None]
+Job = dict[str, Any]
+Work = Callable[[Job, Callable[[str, Any], None]], None]
+
+
+class _Coming:
+    """The jobs that are still to be started, numbered in their order; some are made ahead."""
+
+    def __init__(self, jobs: Iterable[Job | None]):
+        self._jobs, self._count, self._over = iter(jobs), 0, False
+        self._made: deque[Job] = deque()
+
+    def make(self) -> bool:
+        """Makes a job ahead; False if there are enough, or the next must wait for one that runs."""
+        if self._over or len(self._made) >= AHEAD:
+            return False
+        try:
+            job = next(self._jobs)
+        except StopIteration:
+            self._over = True
+            return False
+        if job is not None:
+            self._made.append(job)
+        return job is not None
+
+    def next(self, running: int) -> tuple[int, Job] | None:
+        """The next job; None where it must wait for one that runs, and where all have come.
+
+        Raises RuntimeError for a job that waits while none runs: it would wait for ever.
+        """
+        if not self._made and not self.make():
+            if not running and not self._over:
+                raise RuntimeError("the next job waits for another, and none runs")
+            return None
+        self._count += 1
+        return self._count - 1, self._made.popleft()
 
 
 # ------------------------------------------------------------------ frames
@@ -217,6 +258,11 @@ class _Forked:
         self.cwd = os.path.join(folder, str(index))
         os.mkdir(self.cwd)
         self.result, result_w = os.pipe()
+        with contextlib.suppress(ImportError, AttributeError, OSError):  # Linux
+            import fcntl
+
+            # A parent that is busy does not hold up a child that reports.
+            fcntl.fcntl(result_w, fcntl.F_SETPIPE_SZ, 1 << 20)
         self.output, output_w = os.pipe()
         self.started = time.monotonic()
         parent = os.getpid()
@@ -326,27 +372,27 @@ def _finish(job: Any, code: int, *, out_of_time: bool) -> Report:
 
 
 def _run_forked(
-    jobs: Sequence[dict[str, Any]], work: Work, workers: int, limits: Limits, folder: str
+    coming: _Coming, work: Work, workers: int, limits: Limits, folder: str
 ) -> Iterable[tuple[int, Report]]:
     call = prctl()
-    waiting = list(range(len(jobs)))[::-1]
     running: dict[int, _Forked] = {}
     selector = selectors.DefaultSelector()
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(Exception):
             stream.flush()
-    gc.collect()
-    gc.freeze()  # children do not touch, and so do not copy, what is alive now
     try:
-        while waiting or running:
-            while waiting and len(running) < workers:
-                index = waiting.pop()
-                job = _Forked(index, work, jobs[index], limits, folder, call)
-                running[index] = job
-                for fd, kind in job.fds():
-                    selector.register(fd, selectors.EVENT_READ, (job, kind))
+        while True:
+            while len(running) < workers and (new := coming.next(len(running))):
+                index, job = new
+                running[index] = owner = _Forked(index, work, job, limits, folder, call)
+                for fd, kind in owner.fds():
+                    selector.register(fd, selectors.EVENT_READ, (owner, kind))
+            if not running:
+                return
             # Where there is no pidfd, or a grandchild keeps the pipe, the clock looks.
-            for key, _ in selector.select(timeout=0.2 if job.pidfd >= 0 else 0.01):
+            watched = all(one.pidfd >= 0 for one in running.values())
+            timeout = 0.0 if coming.make() else 0.2 if watched else 0.01
+            for key, _ in selector.select(timeout):
                 owner, kind = key.data
                 if kind != "exit" and not owner.drain(kind):
                     selector.unregister(key.fd)
@@ -365,7 +411,6 @@ def _run_forked(
         for owner in running.values():
             owner.reap()
         selector.close()
-        gc.unfreeze()
 
 
 # ------------------------------------------------------------------ the spawning way
@@ -442,40 +487,34 @@ class _Spawned:
 
 
 def _run_spawned(
-    jobs: Sequence[dict[str, Any]], workers: int, limits: Limits, folder: str
+    coming: _Coming, workers: int, limits: Limits, folder: str
 ) -> Iterable[tuple[int, Report]]:
-    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
     done: queue.SimpleQueue[tuple[int, Report | BaseException]] = queue.SimpleQueue()
-    alive: set[_Spawned] = set()
-    stopped = threading.Event()
-    for index in range(len(jobs)):
-        waiting.put(index)
+    running: dict[int, _Spawned] = {}
 
-    def serve() -> None:
-        while not stopped.is_set():
-            try:
-                index = waiting.get_nowait()
-            except queue.Empty:
-                return
-            try:
-                one = _Spawned(jobs[index], limits, os.path.join(folder, str(index)))
-                alive.add(one)
-                done.put((index, one.run()))
-                alive.discard(one)
-            except BaseException as error:
-                done.put((index, error))
+    def serve(index: int, one: _Spawned) -> None:
+        try:
+            done.put((index, one.run()))
+        except BaseException as error:
+            done.put((index, error))
 
-    for _ in range(min(workers, len(jobs))):
-        threading.Thread(target=serve, daemon=True).start()
     try:
-        for _ in jobs:
+        while True:
+            while len(running) < workers and (new := coming.next(len(running))):
+                index, job = new
+                running[index] = _Spawned(job, limits, os.path.join(folder, str(index)))
+                threading.Thread(target=serve, args=(index, running[index]), daemon=True).start()
+            if not running:
+                return
+            while done.empty() and coming.make():
+                pass
             index, report = done.get()
+            del running[index]
             if isinstance(report, BaseException):
                 raise report
             yield index, report
     finally:
-        stopped.set()
-        for one in list(alive):
+        for one in running.values():
             one.kill()
 
 
@@ -488,7 +527,7 @@ def can_fork() -> bool:
 
 
 def run(
-    jobs: Sequence[dict[str, Any]],
+    jobs: Iterable[Job | None],
     *,
     workers: int = 2,
     limits: Limits | None = None,
@@ -498,21 +537,23 @@ def run(
 ) -> list[Report]:
     """Runs every job, at most `workers` at once; reports in the order of the jobs.
 
-    `way` is "fork" or "spawn"; by default fork where it is to be had.  `work` runs in the child
-    (grader.child.run); only the forking way takes another.  `on_done` is called as jobs finish.
+    `jobs` is asked for the next one when there is room for it, and gives None where that one has to
+    wait until another has finished.  `on_done` is called, with a job's number and its report, as
+    jobs finish.  `way` is "fork" or "spawn"; by default fork where it is to be had.  `work` runs in
+    the child (grader.child.run); only the forking way takes another.
     """
     if work is None:
         from grader import child
 
         work = child.run
-    limits = limits or Limits()
+    limits, coming = limits or Limits(), _Coming(jobs)
     way = way or ("fork" if can_fork() else "spawn")
-    reports: list[Report | None] = [None] * len(jobs)
+    reports: dict[int, Report] = {}
     folder = tempfile.mkdtemp(prefix="breaklabs-")
     finished: Iterable[tuple[int, Report]] = (
-        _run_forked(jobs, work, workers, limits, folder)
+        _run_forked(coming, work, workers, limits, folder)
         if way == "fork"
-        else _run_spawned(jobs, workers, limits, folder)
+        else _run_spawned(coming, workers, limits, folder)
     )
     try:
         with contextlib.closing(finished):  # type: ignore[type-var]
@@ -522,4 +563,4 @@ def run(
                     on_done(index, report)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return [report for report in reports if report is not None]
+    return [reports[index] for index in sorted(reports)]

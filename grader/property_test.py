@@ -3,21 +3,31 @@
 The kind is read off the inputs: sizes that are equal stay equal, axes of length 1 and missing axes
 stay so, everything else may be 1 … 4.  The law: the shape contract, and the gradient under an
 irregular cotangent is what differences say.  Hypothesis chooses (derandomised, no database), once,
-for the correct library; every broken one is tried on the same shapes in the same order.  The kind
-is small, so that the smallest shapes that reveal a fault, or hide it, are found by looking at all.
+in a process of its own; every library is tried on the same shapes in the same order.  The kind is
+small, so that the smallest shapes that reveal a fault, or hide it, are found by looking at all.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import math
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
+
+from breaks import i18n
+from grader.errors import GraderError
+
+_ = i18n.gettext
 
 SIZES = (1, 2, 3, 4)
 MOST_SHAPES = 12
 MOST_ENTRIES = 16
 MOST_EXAMPLES = 25
+VERDICTS = {"agrees", "doubtful", "differs"}
 
 Assignment = dict[str, list[int]]  # input → shape
 
@@ -92,108 +102,9 @@ def valid(program: Any, assignments: list[Assignment]) -> list[int]:
     return good
 
 
-class Search:
-    """One search: which shapes were tried, and what the law says of each, asked once."""
-
-    def __init__(self, program: Any, assignments: list[Assignment]):
-        self.program, self.assignments = program, assignments
-        self.seen: dict[int, tuple[str, str]] = {}
-        self.tried: dict[int, None] = {}  # in the order of trying
-
-    def law(self, i: int) -> tuple[str, str]:
-        if i not in self.seen:
-            self.seen[i] = check(self.program, self.assignments[i])
-        return self.seen[i]
-
-    def attempt(self, number: int) -> None:
-        """Tries a shape.  Raises LawBrokenError where the law does not hold."""
-        i = number % len(self.assignments)
-        self.tried[i] = None
-        if self.law(i)[0] == "differs":
-            raise LawBrokenError(self.law(i)[1])
-
-    def first(self, verdict: str) -> int | None:
-        """The smallest shape of a verdict."""
-        return next((i for i in range(len(self.assignments)) if self.law(i)[0] == verdict), None)
-
-
-@cache
-def hypothesis_test() -> Any:
-    """The property, made once per process: a function of the attempt to make."""
-    from hypothesis import HealthCheck, Phase, Verbosity, given, settings
-    from hypothesis import strategies as st
-
-    def holds(search: Draws | None, number: int) -> None:
-        if search is not None:
-            search.attempt(number)
-
-    return settings(
-        max_examples=MOST_EXAMPLES,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-        verbosity=Verbosity.quiet,
-    )(given(number=st.integers(0, MOST_SHAPES - 1))(holds))
-
-
-def warm() -> None:
-    """Loads Hypothesis and lets it choose, once for all children."""
-    for count in range(1, MOST_SHAPES + 2):
-        chosen(count)
-
-
-class Draws:
-    """Takes what Hypothesis chooses among so many shapes, and objects to none."""
-
-    def __init__(self, count: int):
-        self.count = count
-        self.seen: dict[int, None] = {}
-
-    def attempt(self, number: int) -> None:
-        self.seen[number % self.count] = None
-
-
-@cache
-def chosen(count: int) -> tuple[int, ...]:
-    """The shapes that Hypothesis chooses among `count`, in its order; asked once per process."""
-    draws = Draws(count)
-    if count:
-        hypothesis_test()(draws)
-    return tuple(draws.seen)
-
-
-def search(
-    program: Any, assignments: list[Assignment], order: list[int] | None = None
-) -> dict[str, Any]:
-    """What was tried, the smallest shapes that break the law, the smallest that do not.
-
-    `order` is what Hypothesis chose for the correct library; without it Hypothesis chooses here.
-    Either way the smallest are found by looking at all shapes, not by luck of the shrinking.
-    """
-    one = Search(program, assignments)
-    revealing: int | None = None
-    hiding: int | None = None
-    try:
-        for number in chosen(len(assignments)) if order is None else order:
-            one.attempt(number)
-    except LawBrokenError:
-        revealing, hiding = one.first("differs"), one.first("agrees")
-    tried = sorted(one.tried)
-    return {
-        "order": list(one.tried),
-        "tried": [assignments[i] for i in tried],
-        "doubtful": [assignments[i] for i in tried if one.seen[i][0] == "doubtful"],
-        "revealing": None if revealing is None else assignments[revealing],
-        "why": "" if revealing is None else one.seen[revealing][1],
-        "hiding": None if hiding is None else assignments[hiding],
-    }
-
-
-class LawBrokenError(Exception):
-    """A shape on which the gradient is not the derivative."""
+def laws(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
+    """What the law says of each assignment of shapes."""
+    return {"shapes": assignments, "laws": [check(program, shapes) for shapes in assignments]}
 
 
 def check(program: Any, shapes: Assignment) -> tuple[str, str]:
@@ -242,3 +153,107 @@ def law_holds(program: Any, entries: list[dict[str, Any]]) -> tuple[str, str]:
         if result.verdict is not Verdict.AGREES:
             doubtful = f"{name}: {result.why}"
     return ("doubtful", doubtful) if doubtful else ("agrees", "")
+
+
+# ------------------------------------------------------------------ where Hypothesis runs
+
+
+@cache
+def drawn() -> tuple[int, ...]:
+    """The numbers that Hypothesis draws, in its order.  Imports Hypothesis."""
+    from hypothesis import HealthCheck, Phase, Verbosity, given, settings
+    from hypothesis import strategies as st
+
+    numbers = []
+
+    @settings(
+        max_examples=MOST_EXAMPLES,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
+    @given(number=st.integers(0, MOST_SHAPES - 1))
+    def draw(number: int) -> None:
+        numbers.append(number)
+
+    draw()
+    return tuple(numbers)
+
+
+# ------------------------------------------------------------------ in the parent
+
+
+class Asked:
+    """Hypothesis at work in its own process; what it draws is fetched when it is needed."""
+
+    def __init__(self) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-B", "-m", "grader.property_test"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+
+    @property
+    def ready(self) -> bool:
+        """Whether the answer is there to be fetched."""
+        return self.process.poll() is not None
+
+    def answer(self) -> tuple[int, ...]:
+        """The numbers.  Raises GraderError (code 5) where none came back."""
+        out, err = self.process.communicate()
+        try:
+            return tuple(map(int, json.loads(out)))
+        except (ValueError, TypeError):
+            last = err.decode(errors="replace").strip().splitlines()[-1:] or [_("no output")]
+            raise GraderError(
+                _("numbers drawn by Hypothesis"),
+                last[0],
+                _("Nothing was scored. Install it anew: pip install --force-reinstall hypothesis."),
+                code=5,
+            ) from None
+
+    def stop(self) -> None:
+        """Ends the process, whatever it is doing."""
+        if self.process.poll() is None:
+            self.process.kill()
+        with self.process:  # closes the pipes, and waits
+            pass
+
+
+def tried_in_order(
+    shapes: Sequence[Assignment], said: Sequence[Sequence[str]], numbers: Iterable[int]
+) -> dict[str, Any]:
+    """What Hypothesis tried before the law was broken, and the smallest shapes by verdict.
+
+    `said` is the law's verdict, and why, on each of the `shapes`, smallest first.  The smallest are
+    found by looking at all, not by luck of the shrinking.  Raises ValueError for anything else.
+    """
+    if not {verdict for verdict, _why in said} <= VERDICTS or len(said) != len(shapes):
+        raise ValueError("a verdict on each shape")
+    tried: dict[int, None] = {}
+    broken = False
+    for number in numbers if shapes else ():
+        i = number % len(shapes)
+        tried[i] = None
+        if broken := said[i][0] == "differs":
+            break
+
+    def first(verdict: str) -> int | None:
+        return next((i for i, one in enumerate(said) if one[0] == verdict), None)
+
+    revealing, hiding = (first("differs"), first("agrees")) if broken else (None, None)
+    return {
+        "tried": [shapes[i] for i in sorted(tried)],
+        "doubtful": [shapes[i] for i in sorted(tried) if said[i][0] == "doubtful"],
+        "revealing": None if revealing is None else shapes[revealing],
+        "why": "" if revealing is None else said[revealing][1],
+        "hiding": None if hiding is None else shapes[hiding],
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(drawn()))

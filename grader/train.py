@@ -52,17 +52,17 @@ def observe(
     here: Session, breaks: Sequence[Break], progress: Progress
 ) -> tuple[TrainingObservation, list[TrainingObservation]]:
     """The training of the correct library, and of each break; every child shows what it ran."""
-    from grader.observe import CLEAN, Run, warm
+    from grader.observe import CLEAN, Run, compiled, training_of, warm
     from grader.pool import Report
     from grader.pool import run as pooled
     from grader.reading import Reading
     from grader.training import observe as judge
 
     run = Run([], here.sources)
-    texts = [run.clean_text, *(run.mutate(brk) for brk in breaks)]
+    texts = [compiled(run.clean_text, ""), *map(run.mutate, breaks)]
     labels = [CLEAN, *(brk.id for brk in breaks)]
-    warm([], "", [run.clean_text])
-    jobs = [run.training_job(text) for text in texts]
+    warm([], "")
+    jobs = [training_of(text) for text in texts]
     done = 0
 
     def tell(_index: int, _report: Report) -> None:

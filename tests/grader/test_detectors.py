@@ -157,7 +157,7 @@ def test_no_entry_compared_is_not_agreement():
 
 def test_a_property_test_without_examples_is_no_pass():
     def change(sections):
-        sections["property"]["tried"] = []
+        sections["property"].update(shapes=[], laws=[])
 
     assert answer(PROPERTY, altered(NAME, change)) is Answer.UNAVAILABLE
 

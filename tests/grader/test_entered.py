@@ -7,7 +7,7 @@ import pytest
 from breaks.catalog import load_catalog
 from grader import pool
 from grader.entered import changed, changed_in
-from grader.observe import Question, Run, broken_text
+from grader.observe import Library, Question, Run, broken_text, training_of
 from grader.recording import Form
 from tests.grader.kit import SKIP, clean_text, lab02
 
@@ -48,34 +48,34 @@ def test_a_library_that_is_the_same_has_nothing_changed():
 def run():
     sources = {name: text.encode() for name, text in clean_text().items()}
     one = Run([Question("lab02", SKIP, (lab02().scenarios["created-axis"],))], sources)
-    job = {**one.training_job(one.clean_text), "entered": True}
-    [one.clean_training] = pool.run([job])
+    clean = Library(one.clean_text, [], "")
+    [clean.training] = pool.run([{**training_of(clean.text), "entered": True}])
+    one.proof.append(clean)
     return one
 
 
 def test_a_break_in_a_function_that_training_enters_is_trained(run):
-    job = run.training_needed(broken_text(run.bytes, SKIP))
-
-    assert list(Form) == job["forms"]
+    assert list(Form) == run.forms_needed(broken_text(run.bytes, SKIP))
 
 
 def test_without_the_proof_everything_is_trained(run):
-    frames = [f for f in run.clean_training.frames if not f[0].startswith("entered")]
-    report, run.clean_training = run.clean_training, pool.Report(frames, pool.End.DONE)
+    clean = run.clean
+    frames = [f for f in clean.training.frames if not f[0].startswith("entered")]
+    report, clean.training = clean.training, pool.Report(frames, pool.End.DONE)
     try:
-        assert list(Form) == run.training_needed(run.clean_text)["forms"]
+        assert list(Form) == run.forms_needed(run.clean_text)
     finally:
-        run.clean_training = report
+        clean.training = report
 
 
 def test_a_training_that_is_left_out_would_have_been_the_same(run):
-    clean, left = run.clean_training.sections(), []
+    clean, left = run.clean.training.sections(), []
     for brk in load_catalog():
         text = broken_text(run.bytes, brk)
-        job = run.training_needed(text)
-        spared = [form for form in Form if job is None or form not in job["forms"]]
+        needed = run.forms_needed(text)
+        spared = [form for form in Form if form not in needed]
         left += [(brk.id, text, spared)] if spared else []
-    jobs = [{**run.training_job(text), "forms": spared} for _, text, spared in left]
+    jobs = [{**training_of(text), "forms": spared} for _, text, spared in left]
 
     assert len(left) > 10
     for (name, _, spared), report in zip(left, pool.run(jobs), strict=True):

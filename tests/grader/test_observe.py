@@ -167,8 +167,8 @@ def test_a_detector_that_sees_nothing_is_noticed_by_the_sentinel(monkeypatch, de
 
     real = detectors.detect
 
-    def blind(one, scenario, reading, reference):
-        found = real(one, scenario, reading, reference)
+    def blind(one, *given):
+        found = real(one, *given)
         return replace(found, answer=Answer.SILENT) if one is detector else found
 
     monkeypatch.setattr(detectors, "detect", blind)
@@ -206,11 +206,19 @@ def tampered(change):
     """A pool whose children's reports are changed before they are read."""
     real = pool.run
 
-    def run(jobs, **options):
-        reports = real(jobs, **options)
-        for job, report in zip(jobs, reports, strict=True):
-            change(job, report)
-        return reports
+    def run(jobs, on_done, **options):
+        started = []
+
+        def noted():
+            for job in jobs:
+                started.extend([job] if job is not None else [])
+                yield job
+
+        def done(index, report):
+            change(started[index], report)
+            on_done(index, report)
+
+        return real(noted(), on_done=done, **options)
 
     return run
 

@@ -69,6 +69,46 @@ def test_done_is_said_once_for_each_job():
     assert [0, 1, 2, 3, 4] == sorted(seen)
 
 
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_a_job_may_wait_for_the_report_on_another(way):
+    reports = []
+
+    def waiting():
+        first, second = jobs()[:2]
+        yield first
+        while not reports:
+            yield None
+        yield {**second, "seed": reports[0].sections()["program"]["error"] or 8}
+
+    pool.run(waiting(), way=way, workers=2, on_done=lambda i, report: reports.append(report))
+
+    assert 2 == len(reports)
+    assert reports[1].sections()["program"] != pool.run(jobs()[1:2])[0].sections()["program"]
+
+
+@pytest.mark.parametrize("way", ["fork", "spawn"])
+def test_a_job_that_waits_while_none_runs_is_an_error(way):
+    with pytest.raises(RuntimeError, match="waits"):
+        pool.run(iter([None]), way=way)
+
+
+def test_jobs_are_made_while_others_run_but_not_too_many():
+    made, seen = [], []
+
+    def making():
+        for i in range(20):
+            made.append(i)
+            yield {"number": i}
+
+    def done(index, report):
+        seen.append((index, len(made)))
+
+    pool.run(making(), work=lambda job, send: time.sleep(0.05), workers=2, way="fork", on_done=done)
+
+    assert 2 < min(count for _, count in seen)
+    assert all(count <= place + 1 + 2 + pool.AHEAD for place, (_, count) in enumerate(seen))
+
+
 def test_no_folder_and_no_descriptor_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     before = set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()

@@ -52,7 +52,7 @@ CHANGES = {
 
 def shared(text, *names, **options):
     """What one process reports on scenarios of lab02 with the library of this text."""
-    jobs = [{**job(lab02().scenarios[name], text, ("ones",)), "order": [0]} for name in names]
+    jobs = [job(lab02().scenarios[name], text, ("ones",)) for name in names]
     whole = {"kind": "scenarios", "sources": jobs[0]["sources"], "jobs": jobs}
     return pool.run([whole], **options)[0]
 
