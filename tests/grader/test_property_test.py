@@ -67,7 +67,7 @@ NOT_VERDICTS = {
 
 @pytest.mark.parametrize("what", NOT_VERDICTS)
 def test_what_is_no_verdict_on_each_shape_is_refused(what):
-    with pytest.raises(ValueError, match="verdict|unpack"):
+    with pytest.raises(ValueError, match=r"verdict|unpack"):
         tried_in_order(SHAPES, NOT_VERDICTS[what], range(4))
 
 
