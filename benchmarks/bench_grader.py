@@ -82,7 +82,7 @@ def job_of(scenario, text, shapes):
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda one: one.name)
 def test_detectors(scenario):
     clean = recorded(job_of(scenario, CLEAN, None))
-    shapes = clean.sections()["valid"]["shapes"]
+    shapes = clean.sections()["property"]["shapes"]
     reading = Reading(recorded(job_of(scenario, BROKEN, shapes)))
     reference = Reading(Report(list(TORCH[scenario.digest].items()), End.DONE))
     assert [detect(one, scenario, reading, reference) for one in PER_SCENARIO]

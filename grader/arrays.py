@@ -96,7 +96,7 @@ def short(array: Any, start: int = 0) -> str:
 
 def first_wrong(found: Any, expected: Any) -> int:
     """Where to start reading two arrays so that the first difference is in sight."""
-    if found.shape != expected.shape:
+    if found is None or expected is None or found.shape != expected.shape:
         return 0
     places = np.flatnonzero(~np.isclose(found, expected, rtol=1e-6, atol=0, equal_nan=True))
     return int(places[0]) if places.size and places[0] >= ENTRIES else 0

@@ -395,7 +395,7 @@ def array_difference(
 def both(found: Recorded | None, expected: Recorded | None) -> dict[str, str]:
     """Two values as short lines, from the first entry on in which they differ."""
     start = 0
-    if found and expected and found.array is not None and expected.array is not None:
+    if found and expected and not identical(found, expected):
         start = first_wrong(found.array, expected.array)
     return {"found": described(found, start), "expected": described(expected, start)}
 

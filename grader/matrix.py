@@ -9,8 +9,8 @@ row says in how many scenarios each detector fires; everything else follows from
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -329,7 +329,7 @@ def matrix(
     sources: Sources | None = None,
     live: bool = False,
     use_cache: bool = True,
-    workers: int = 2,
+    workers: int | None = None,
     state: Path | None = None,
     progress: Progress | None = None,
     way: str = "",
@@ -339,6 +339,7 @@ def matrix(
     looks = kept_looks(
         wanted,
         probes,
+        {name for lab in labs.values() for name in lab.breaks},
         Cache(state / "cache" if state and use_cache else None),
         sources=sources,
         workers=workers,
@@ -444,10 +445,11 @@ class Look:
 def kept_looks(
     breaks: Sequence[Break],
     probes: Lab,
+    homes: Set[str],
     cache: Cache,
     *,
     sources: Sources | None = None,
-    workers: int = 2,
+    workers: int | None = None,
     way: str = "",
 ) -> dict[str, Look]:
     """The first looks, those that were taken before from the cache."""
@@ -456,7 +458,7 @@ def kept_looks(
     text = dict(sources or shipped_sources())
     digests = [one.digest for one in probes.scenarios.values()]
     same = [kit_digest(), file_digest(Path(__file__)), library_digest(text), digests, versions()]
-    keys = {brk.id: key_of("look", brk.id, rules(brk), *same) for brk in breaks}
+    keys = {brk.id: key_of("look", brk.id, brk.id in homes, rules(brk), *same) for brk in breaks}
     every, looks = tuple(probes.scenarios), {}
     for brk in breaks:
         with contextlib.suppress(KeyError, TypeError):
@@ -464,7 +466,7 @@ def kept_looks(
             reached, changed = tuple(found["reached"]), tuple(found["changed"])
             looks[brk.id] = Look(reached, changed, bool(found["trains"]), every)
     missing = [brk for brk in breaks if brk.id not in looks]
-    new = first_look(missing, probes, sources=text, workers=workers, way=way)
+    new = first_look(missing, probes, homes, sources=text, workers=workers, way=way)
     for name, look in new.items():
         plain = {"reached": look.reached, "changed": look.changed, "trains": look.trains}
         cache.put(keys[name], plain)
@@ -479,12 +481,16 @@ def choose_probes(breaks: Sequence[Break], probes: Lab) -> dict[str, tuple[str, 
 def first_look(
     breaks: Sequence[Break],
     probes: Lab,
+    homes: Set[str] = frozenset(),
     *,
     sources: Sources | None = None,
-    workers: int = 2,
+    workers: int | None = None,
     way: str = "",
 ) -> dict[str, Look]:
-    """For each break, which probes execute a changed line, and which give another result."""
+    """For each break, which probes execute a changed line, and which give another result.
+
+    Of a break that a lab asks about (`homes`), only ordinary probes are run.
+    """
     if not breaks:
         return {}
     from breaks.library import shipped_sources
@@ -497,39 +503,50 @@ def first_look(
     original = dict(sources or shipped_sources())
     clean = compiled(as_text(original), way)
     warm(list(probes.scenarios.values()), way)
-    known: list[Json] = []  # of the correct library: lines by probe, results by probe
-    asked: list[tuple[Break, Mapping[str, frozenset[int]], tuple[str, ...]]] = []
+    executed: Json = {}  # lines of the correct library, by probe and by training
+    before: Json = {}  # its results, by probe
     looks: dict[str, Look] = {}
+    asked: list[tuple[str, tuple[str, ...]]] = []  # by job: the break, the probes that are run
 
     def job(text: Mapping[str, str], kind: str, names: Sequence[str]) -> Json:
         wanted = [as_job(probes.scenarios[name]) for name in names]
-        return {"kind": kind, "sources": text, "seed": SEED, "scenarios": wanted, "training": True}
+        return {"kind": kind, "sources": text, "seed": SEED, "scenarios": wanted}
+
+    first = [
+        {**job(clean, "reach", ()), "training": True},
+        job(clean, "reach", every[::2]),
+        job(clean, "reach", every[1::2]),
+        job(clean, "liveness", every),
+    ]
+    left = set(range(len(first)))
 
     def jobs() -> Iterator[Json | None]:
-        yield job(clean, "reach", every)
-        yield job(clean, "liveness", every)
+        yield from first
         for brk in breaks:
             text = compiled(broken_text(original, brk), way)
             place = touched(clean, text)
-            while len(known) < 2:
+            while left:
                 yield None
-            lines = {name: known[0].get(f"lines:{name}") for name in every}
-            hit = tuple(name for name in every if executes(lines[name], place))
-            asked.append((brk, place, hit))
-            yield job(text, "liveness", hit or every)
+            hit = tuple(n for n in every if executes(executed.get(f"lines:{n}"), place))
+            looks[brk.id] = Look(hit, (), executes(executed.get("training"), place), every)
+            run = hit or every
+            if brk.id in homes:
+                run = tuple(name for name in hit if ordinary(probes.scenarios[name]))
+            if run:
+                asked.append((brk.id, run))
+                yield job(text, "liveness", run)
 
     def take(number: int, report: pool.Report) -> None:
         sections = report.sections()
-        if number < 2:
-            known.insert(number, sections)
+        if number < len(first):
+            (before if first[number]["kind"] == "liveness" else executed).update(sections)
+            left.discard(number)
             return
-        (executed, before), (brk, place, hit) = known, asked[number - 2]
-        trains = executes(executed.get("training"), place)
-        changed = tuple(changed_probes(hit or every, before, sections))
-        looks[brk.id] = Look(hit, changed, trains, every)
+        name, run = asked[number - len(first)]
+        looks[name] = replace(looks[name], changed=tuple(changed_probes(run, before, sections)))
 
     pool.run(jobs(), workers=workers, way=way, on_done=take)
-    return {brk.id: looks[brk.id] for brk in breaks}
+    return looks
 
 
 def touched(clean: Mapping[str, str], broken: Mapping[str, str]) -> dict[str, frozenset[int]]:

@@ -95,7 +95,7 @@ def observe(
     sources: Sources | None = None,
     live: bool = False,
     use_cache: bool = True,
-    workers: int = 2,
+    workers: int | None = None,
     state: Path | None = None,
     progress: Progress | None = None,
     seed: int = SEED,
@@ -232,15 +232,16 @@ def as_job(scenario: Scenario) -> dict[str, Any]:
 def job_of(scenario: Scenario, seed: int, assignments: Any) -> dict[str, Any]:
     """Everything that a child needs to record a scenario.
 
-    Without `assignments` the library of the job says which shapes are of the scenario's kind.
+    Without `assignments` it is for the correct library, which says which shapes are of the
+    scenario's kind; which lines are executed is asked of a broken one.
     """
     step = ["step"] if scenario.fit else []
+    lines = [] if assignments is None else ["lines"]
     return {
         "scenario": as_job(scenario),
         "seed": seed,
-        "sections": ["program", *step, "lines", "ones", "irregular", "differences", "property"],
+        "sections": ["program", *step, *lines, "ones", "irregular", "differences", "property"],
         "assignments": assignments,
-        "choose": assignments is None,
         "vary": scenario.vary,
     }
 
@@ -312,7 +313,7 @@ class Run:
         sources: Sources,
         *,
         live: bool = False,
-        workers: int = 2,
+        workers: int | None = None,
         progress: Progress | None = None,
         seed: int = SEED,
         way: str = "",
@@ -442,7 +443,7 @@ class Run:
 
     def shapes(self, scenario: Scenario) -> Any:
         """The shapes of the scenario's kind, as the correct library says."""
-        return self.clean_reading(scenario).raw("valid").get("shapes")
+        return self.clean_reading(scenario).raw("property").get("shapes")
 
     def forms_needed(self, text: Mapping[str, str]) -> list[Form]:
         """The forms of the training that enter a function which the break changes.

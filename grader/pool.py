@@ -521,6 +521,14 @@ def _run_spawned(
 # ------------------------------------------------------------------ both
 
 
+def enough_workers() -> int:
+    """One more than this process has cores: when a job ends, its core does not wait for us."""
+    try:
+        return len(os.sched_getaffinity(0)) + 1
+    except AttributeError:  # not Linux
+        return (os.cpu_count() or 1) + 1
+
+
 def can_fork() -> bool:
     """Whether children can be forked here."""
     return hasattr(os, "fork") and hasattr(os, "waitid") and sys.platform != "win32"
@@ -529,13 +537,15 @@ def can_fork() -> bool:
 def run(
     jobs: Iterable[Job | None],
     *,
-    workers: int = 2,
+    workers: int | None = None,
     limits: Limits | None = None,
     way: str = "",
     work: Work | None = None,
     on_done: Callable[[int, Report], None] | None = None,
 ) -> list[Report]:
     """Runs every job, at most `workers` at once; reports in the order of the jobs.
+
+    By default there are as many workers as keep every core busy.
 
     `jobs` is asked for the next one when there is room for it, and gives None where that one has to
     wait until another has finished.  `on_done` is called, with a job's number and its report, as
@@ -547,6 +557,7 @@ def run(
 
         work = child.run
     limits, coming = limits or Limits(), _Coming(jobs)
+    workers = enough_workers() if workers is None else workers
     way = way or ("fork" if can_fork() else "spawn")
     reports: dict[int, Report] = {}
     folder = tempfile.mkdtemp(prefix="breaklabs-")

@@ -86,37 +86,49 @@ def entries_for(entries: list[dict[str, Any]], shapes: Assignment) -> list[dict[
 # ------------------------------------------------------------------ in the child
 
 
-def valid(program: Any, assignments: list[Assignment]) -> list[int]:
-    """The assignments for which the correct library gives finite values to differentiate."""
+def laws(program: Any, assignments: list[Assignment] | None, vary: bool) -> dict[str, Any]:
+    """What the law says of each shape of the scenario's kind.
+
+    Without `assignments` the library is the correct one, and says itself which are of the kind:
+    those for which it gives finite values to differentiate.
+    """
+    correct = assignments is None
+    asked = propose(program.scenario["inputs"], vary) if assignments is None else assignments
+    said = [check(program, shapes, correct) for shapes in asked]
+    if not any(said):  # none is of the kind: the last must do, and say what it can
+        asked, said = asked[-1:], [check(program, asked[-1], correct=False)]
+    return {
+        "shapes": [shapes for shapes, verdict in zip(asked, said, strict=True) if verdict],
+        "laws": [verdict for verdict in said if verdict],
+    }
+
+
+def check(program: Any, shapes: Assignment, correct: bool) -> tuple[str, str] | None:
+    """("agrees" | "doubtful" | "differs", why) for one assignment of shapes.
+
+    None where the correct library shows that the shapes are not of the scenario's kind.
+    """
     import numpy as np
 
-    good = []
-    for i, shapes in enumerate(assignments):
-        try:
-            entries = entries_for(program.scenario["inputs"], shapes)
-            y = program.evaluate(program.arguments(program.numbers(entries=entries)))
-            if y.requires_grad and y.data.size and np.isfinite(y.data).all():
-                good.append(i)
-        except Exception:  # a shape that the expression does not take is not of its kind
-            continue
-    return good
-
-
-def laws(program: Any, assignments: list[Assignment]) -> dict[str, Any]:
-    """What the law says of each assignment of shapes."""
-    return {"shapes": assignments, "laws": [check(program, shapes) for shapes in assignments]}
-
-
-def check(program: Any, shapes: Assignment) -> tuple[str, str]:
-    """("agrees" | "doubtful" | "differs", why) for one assignment of shapes."""
     entries = entries_for(program.scenario["inputs"], shapes)
     try:
-        return law_holds(program, entries)
+        arguments = program.arguments(program.numbers(entries=entries))
+        try:
+            y = program.evaluate(arguments)
+        except Exception:
+            if correct:
+                return None
+            raise
+        if correct and not (y.requires_grad and y.data.size and np.isfinite(y.data).all()):
+            return None
+        return law_holds(program, entries, arguments, y)
     except BaseException as error:
         return "differs", f"{type(error).__name__}: {error}"[:300]
 
 
-def law_holds(program: Any, entries: list[dict[str, Any]]) -> tuple[str, str]:
+def law_holds(
+    program: Any, entries: list[dict[str, Any]], arguments: dict[str, Any], y: Any
+) -> tuple[str, str]:
     """The shape contract, then the gradient of every leaf against differences."""
     import numpy as np
 
@@ -124,8 +136,6 @@ def law_holds(program: Any, entries: list[dict[str, Any]]) -> tuple[str, str]:
     from grader.compare import Verdict, compare, quotients, shape_text
 
     numbers = program.numbers(entries=entries)
-    arguments = program.arguments(numbers)
-    y = program.evaluate(arguments)
     cotangent = program.cotangent(y)
     y.backward(cotangent)
     leaves = program.leaves(arguments)

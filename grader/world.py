@@ -7,12 +7,14 @@ each begins in a process that no earlier one has changed.
 from __future__ import annotations
 
 import gc
+import operator
 import os
 import signal
 import sys
 import threading
 import time
 import warnings
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,7 @@ REACHED = (
     *("builtins", "math", "operator", "os", "sys"),
     *("numpy", "numpy.linalg", "numpy.random", "scipy.special"),
 )
+MISSING = object()
 SIGNALS = tuple(signal.valid_signals())
 
 
@@ -58,7 +61,8 @@ def modules() -> dict[str, Any]:
 
 def same(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     """Whether two namespaces hold the very same objects; nobody's == is asked."""
-    return ours.keys() == theirs.keys() and all(ours[key] is theirs[key] for key in theirs)
+    found = map(ours.get, theirs, repeat(MISSING))
+    return len(ours) == len(theirs) and all(map(operator.is_, found, theirs.values()))
 
 
 def state() -> dict[str, Any]:

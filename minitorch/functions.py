@@ -59,7 +59,9 @@ def cross_entropy(logits, targets, reduction="mean"):
     np.exp(e, out=e)
     total = e.sum(axis=-1, keepdims=True)
     losses = losses + np.log(total[..., 0])
-    y = losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.mean()
+    y = losses if reduction == "none" else losses.sum()
+    if reduction == "mean":
+        y = y / t.size
 
     def _backward(g):
         if z.requires_grad:

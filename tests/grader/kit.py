@@ -72,7 +72,6 @@ def job(scenario, text=None, sections=SECTIONS):
         "seed": 7,
         "sections": list(sections),
         "assignments": propose(as_job(scenario)["inputs"]),
-        "choose": False,
         "vary": True,
     }
 

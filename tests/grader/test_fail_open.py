@@ -118,7 +118,7 @@ def test_an_operand_that_is_changed_is_the_difference_and_no_drift():
 def test_single_precision_is_judged_by_differences_in_double(name):
     """pytorch#5351, #8175, jax#39821, Paddle#4283: float32 differences are noise."""
     scenario = probes().scenarios[name]
-    [reading] = readings({**job(scenario), "choose": True})
+    [reading] = readings({**job(scenario), "assignments": None})
 
     assert {Answer.SILENT} == set(answers(scenario, reading).values())
     assert "float64" == reading.array("differences", "y").dtype
