@@ -7,6 +7,7 @@ before it is timed.  `_ratio.py` says how the ratios are formed.
 """
 
 import importlib.metadata
+import json
 import math
 import platform
 import statistics
@@ -17,6 +18,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from _ratio import one_thread, ratios
 
@@ -360,13 +362,13 @@ def bytes_of_chain(name: str) -> float:
     return (high_water() - before) / LENGTH / 1e3
 
 
-MEMORY = {"network": peak_of_network, "chain": bytes_of_chain}
+# ---------------------------------------------------------------- each in a process of its own
 
 
-def in_a_child(what: str, name: str) -> float:
-    """A measurement of memory in a process of its own."""
-    command = [sys.executable, __file__, "--memory", what, name]
-    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+def in_a_child(what: str, *names: str) -> Any:
+    """What one measurement says: no row finds the memory that another has left behind."""
+    command = [sys.executable, __file__, what, *names]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
 # ---------------------------------------------------------------- the noise of gradcheck
@@ -430,7 +432,6 @@ def agree(steps: dict[str, Callable[[], float]]) -> dict[str, Callable[[], float
 
 def measure() -> list[Row]:
     """Every row of the table."""
-    small, large = network(60, (23, 32, 5)), network(512, (784, 256, 10))
     rows = [
         Row("grammar MLP step (60, 23→32→5), fused cross-entropy", 1.5, better=1.4),
         Row("MLP 784→256→10, batch 512", 1.08),
@@ -442,16 +443,26 @@ def measure() -> list[Row]:
         Row("chain of 1,000,000 tanh, backward, in units of torch", 0.5),
         Row("its memory for each node", 1.0, unit=" kB"),
     ]
-    rows[0].numbers = ratios(agree(small), "NumPy", rounds=101)
-    rows[1].numbers = ratios(agree(large), "NumPy", rounds=41, budget=0.05)
-    rows[2].numbers = {name: in_a_child("network", name) for name in LIBRARIES}
-    rows[3].numbers = ratios(agree(matmul()), "NumPy", budget=0.05)
-    rows[4].numbers = ratios(agree(broadcast_add()), "NumPy", rounds=61)
-    rows[5].numbers = ratios(agree(cross_entropy()), "NumPy", rounds=21, budget=0.1)
-    rows[6].numbers = ratios(agree(gather()), "NumPy", rounds=21, budget=0.1)
-    rows[7].numbers = chain_ratios()
-    rows[8].numbers = {name: in_a_child("chain", name) for name in CHAINS}
+    for row, what in zip(rows, MEASURES, strict=True):
+        if row.unit:
+            of = CHAINS if "chain" in what else LIBRARIES
+            row.numbers = {name: in_a_child(what, name) for name in of}
+        else:
+            row.numbers = in_a_child(what)
     return rows
+
+
+MEASURES: dict[str, Callable] = {
+    "small": lambda: ratios(agree(network(60, (23, 32, 5))), "NumPy", rounds=101),
+    "large": lambda: ratios(agree(network(512, (784, 256, 10))), "NumPy", rounds=41, budget=0.05),
+    "memory of large": peak_of_network,
+    "matmul": lambda: ratios(agree(matmul()), "NumPy", budget=0.05),
+    "add": lambda: ratios(agree(broadcast_add()), "NumPy", rounds=61),
+    "cross-entropy": lambda: ratios(agree(cross_entropy()), "NumPy", rounds=21, budget=0.1),
+    "gather": lambda: ratios(agree(gather()), "NumPy", rounds=21, budget=0.1),
+    "chain": chain_ratios,
+    "memory of chain": bytes_of_chain,
+}
 
 
 def cell(row: Row, name: str) -> str:
@@ -498,8 +509,8 @@ def write(rows: list[Row], alarms: int, worst: float) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    if arguments[:1] == ["--memory"]:
-        print(MEMORY[arguments[1]](arguments[2]))
+    if arguments:
+        print(json.dumps(MEASURES[arguments[0]](*arguments[1:])))
         return
     rows = measure()
     write(rows, *gradcheck_noise())

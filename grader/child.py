@@ -154,6 +154,7 @@ class Program:
         names: dict[str, Any] = {"__name__": "scenarios"}
         exec(compiled(scenario["source"], scenario["lab"]), names)
         self.function = names[scenario["function"]]
+        self.kinds = [(e["name"], e["dtype"] == "int64", is_leaf(e)) for e in scenario["inputs"]]
 
     def numbers(self, *, wide: bool = False, entries: Any = None) -> dict[str, Any]:
         """The inputs as arrays, by name; `entries` replaces the scenario's own."""
@@ -167,14 +168,11 @@ class Program:
     def arguments(self, numbers: dict[str, Any], rows: Any = None) -> dict[str, Any]:
         """The inputs as the function gets them: tensors, and plain arrays for integers."""
         made = {}
-        for entry in self.scenario["inputs"]:
-            array = numbers[entry["name"]]
-            if rows is not None and not is_leaf(entry) and array.ndim:
+        for name, integer, leaf in self.kinds:
+            array = numbers[name]
+            if rows is not None and not leaf and array.ndim:
                 array = array[rows]
-            if entry["dtype"] == "int64":
-                made[entry["name"]] = array.copy()
-            else:
-                made[entry["name"]] = self.lib.Tensor(array, requires_grad=is_leaf(entry))
+            made[name] = array.copy() if integer else self.lib.Tensor(array, requires_grad=leaf)
         return made
 
     def leaves(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -257,6 +255,23 @@ Begin = Callable[[str], None]
 
 def record_program(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
     """The loss and its graph: every node's value and gradient, and the leaves before and after."""
+    loss, y, leaves = forward(program, out, begin)
+    nodes = list(graph(loss))
+    names = {id(leaf): name for name, leaf in leaves.items()} | {id(y): "y", id(loss): "loss"}
+    try:
+        backward(program, out, begin, loss, leaves)
+    finally:
+        out["nodes"] = list(described(nodes, names)) if len(nodes) <= MOST_DESCRIBED else []
+
+
+def record_result(program: Program, out: dict[str, Any], begin: Begin, job: Any = None) -> None:
+    """The loss and the gradients of the leaves, without what is between them."""
+    loss, _y, leaves = forward(program, out, begin)
+    backward(program, out, begin, loss, leaves)
+
+
+def forward(program: Program, out: dict[str, Any], begin: Begin) -> tuple[Any, Any, dict[str, Any]]:
+    """The loss, y, and the leaves by name."""
     numbers = program.numbers()
     out["inputs"] = {name: arrays.encode(array) for name, array in numbers.items()}
     begin("forward")
@@ -266,8 +281,12 @@ def record_program(program: Program, out: dict[str, Any], begin: Begin, job: Any
     loss = program.loss(y)
     out["y"], out["loss"] = arrays.encode(y.data), arrays.encode(loss.data)
     out["after"] = {name: arrays.encode(leaf.data) for name, leaf in leaves.items()}
-    nodes = list(graph(loss))
-    names = {id(leaf): name for name, leaf in leaves.items()} | {id(y): "y", id(loss): "loss"}
+    return loss, y, leaves
+
+
+def backward(
+    program: Program, out: dict[str, Any], begin: Begin, loss: Any, leaves: dict[str, Any]
+) -> None:
     try:
         begin("backward")
         for _ in range(program.scenario["backward"]):
@@ -275,7 +294,6 @@ def record_program(program: Program, out: dict[str, Any], begin: Begin, job: Any
         out["backward"] = True
     finally:
         out["grads"] = {name: arrays.encode(leaf.grad) for name, leaf in leaves.items()}
-        out["nodes"] = list(described(nodes, names)) if len(nodes) <= MOST_DESCRIBED else []
 
 
 def graph(root: Any) -> Iterator[Any]:
@@ -424,7 +442,7 @@ def record_lines(program: Program, out: dict[str, Any], begin: Begin, job: Any =
     """Which lines of the library the program executes; an error of the program does not matter."""
     begin("lines")
     with traced(out):
-        record_program(program, {}, lambda phase: None, job)
+        record_result(program, {}, lambda phase: None, job)
         if program.scenario["fit"]:
             record_step(program, {}, lambda phase: None, job)
 
@@ -470,15 +488,16 @@ def module_of(file: str) -> str:
 def record_liveness(job: dict[str, Any], send: Send) -> None:
     """Only what many scenarios compute, without any check, in one process: a first look."""
     lib = load(job, send)
-    looks = {"program": record_program, "step": record_step, "ones": record_ones}
+    looks = {"program": record_result, "step": record_step, "ones": record_ones}
     for scenario in job["scenarios"] if lib is not None else ():
         out: dict[str, Any] = {}
+        program = Program(lib, scenario, job["seed"])
         for name, record in looks.items():
             if name == "step" and not scenario["fit"]:
                 continue
             section: dict[str, Any] = {}
             try:
-                record(Program(lib, scenario, job["seed"]), section, lambda phase: None, job)
+                record(program, section, lambda phase: None, job)
                 section["error"] = None
             except BaseException as error:
                 section["error"] = describe(error, "")["type"]
