@@ -24,14 +24,15 @@ def same(one, other) -> bool:
         a, b = pairs.pop()
         if a is b:
             continue
-        if type(a) is not type(b):
+        kind = type(a)
+        if kind is not type(b):
             return False
-        if isinstance(a, list):
+        if kind in MEANT:
+            pairs += [(getattr(a, f, None), getattr(b, f, None)) for f in MEANT[kind]]
+        elif kind is list:
             if len(a) != len(b):
                 return False
-            pairs.extend(zip(a, b, strict=True))
-        elif isinstance(a, ast.AST):
-            pairs.extend((getattr(a, f, None), getattr(b, f, None)) for f in MEANT[type(a)])
+            pairs += zip(a, b, strict=True)
         elif a != b:
             return False
     return True

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -310,6 +311,23 @@ def indent(line: str) -> int:
 
 def changed_lines(before: str, after: str) -> frozenset[int]:
     """The lines of `after` (1-based) that `before` has not; where lines only went, the next one."""
+    found: set[int] = set()
+    for _, _, start, end in blocks(before, after):
+        found.update(range(start + 1, max(end, start + 1) + 1))
+    return frozenset(found)
+
+
+def replaced_lines(before: str, after: str) -> frozenset[int]:
+    """The lines of `before` (1-based) that `after` has not; where some only came, the one ahead."""
+    found: set[int] = set()
+    for start, end, _, _ in blocks(before, after):
+        found |= set(range(start + 1, end + 1)) or {start}
+    return frozenset(found)
+
+
+@lru_cache(maxsize=256)  # asked for each scenario of a break
+def blocks(before: str, after: str) -> tuple[tuple[int, int, int, int], ...]:
+    """Where two texts differ: lines a to b of `before` gave way to lines c to d of `after`."""
     old, new = before.splitlines(), after.splitlines()
     head = 0
     while head < min(len(old), len(new)) and old[head] == new[head]:
@@ -318,12 +336,10 @@ def changed_lines(before: str, after: str) -> frozenset[int]:
     while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
         tail += 1
     middle_old, middle_new = old[head : len(old) - tail], new[head : len(new) - tail]
-    found: set[int] = set()
-    blocks = SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_opcodes()
-    for tag, _, _, start, end in blocks:
-        if tag != "equal":
-            found.update(range(head + start + 1, head + max(end, start + 1) + 1))
-    return frozenset(found)
+    found = SequenceMatcher(None, middle_old, middle_new, autojunk=False).get_opcodes()
+    return tuple(
+        (head + a, head + b, head + c, head + d) for tag, a, b, c, d in found if tag != "equal"
+    )
 
 
 def matching(

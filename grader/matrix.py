@@ -551,22 +551,13 @@ def first_look(
 
 def touched(clean: Mapping[str, str], broken: Mapping[str, str]) -> dict[str, frozenset[int]]:
     """By module, the lines of the correct text that a break replaces, or after which it inserts."""
+    from grader.difference import replaced_lines
+
     return {
-        module: touched_lines(text, broken[module])
+        module: replaced_lines(text, broken[module])
         for module, text in clean.items()
         if broken[module] != text
     }
-
-
-def touched_lines(clean: str, broken: str) -> frozenset[int]:
-    from difflib import SequenceMatcher
-
-    pairs = SequenceMatcher(None, clean.splitlines(), broken.splitlines(), autojunk=False)
-    found: set[int] = set()
-    for what, start, stop, _, _ in pairs.get_opcodes():
-        if what != "equal":
-            found |= set(range(start + 1, stop + 1)) or {start}
-    return frozenset(found)
 
 
 def executes(executed: Any, lines: Mapping[str, frozenset[int]]) -> bool:

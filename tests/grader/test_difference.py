@@ -6,7 +6,13 @@ import pytest
 from breaks.rewrite import mutate
 from grader.arrays import Recorded
 from grader.difference import all_changed_lines as changes
-from grader.difference import array_difference, changed_lines, first_difference, reached
+from grader.difference import (
+    array_difference,
+    changed_lines,
+    first_difference,
+    reached,
+    replaced_lines,
+)
 from grader.observe import as_text
 from grader.recording import Mode, Pattern, Phase, Reach
 from labs.load import load_labs
@@ -182,3 +188,12 @@ def test_changed_lines_are_those_of_the_new_text():
     assert frozenset({2, 3}) == changed_lines("a\nb\nc\n", "a\nB\nD\nc\n")
     assert frozenset({2}) == changed_lines("a\nb\nc\n", "a\nc\n")
     assert frozenset() == changed_lines("a\nb", "a\nb")
+
+
+@pytest.mark.parametrize(
+    ("broken", "lines"),
+    [("a\nX\nc\n", {2}), ("a\nc\n", {2}), ("a\nb\nnew\nc\n", {2}), ("a\nb\nc\n", set())],
+    ids=["replaced", "deleted", "inserted", "equal"],
+)
+def test_replaced_lines_are_those_of_the_old_text(broken, lines):
+    assert lines == replaced_lines("a\nb\nc\n", broken)

@@ -18,7 +18,6 @@ from grader.matrix import (
     same_curve,
     seen,
     spread,
-    touched_lines,
     why_blind,
 )
 from grader.matrix_text import snapshot
@@ -227,15 +226,6 @@ def test_breaks_of_no_lab_are_tried_on_probes_that_they_change():
     }
     assert 4 == len(chosen["skip-unbroadcast"])
     assert chosen["same"]
-
-
-@pytest.mark.parametrize(
-    ("broken", "lines"),
-    [("a\nX\nc\n", {2}), ("a\nc\n", {2}), ("a\nb\nnew\nc\n", {2}), ("a\nb\nc\n", set())],
-    ids=["replaced", "deleted", "inserted", "equal"],
-)
-def test_the_lines_that_a_break_touches(broken, lines):
-    assert lines == touched_lines("a\nb\nc\n", broken)
 
 
 def test_the_matrix_of_three_breaks():
