@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from breaks import i18n
 from breaks.model import Break
 from grader.cache import Cache, key_of, kit_digest, versions
 from grader.observe import Progress, Question, Sources, file_digest, observe, rules
@@ -31,6 +32,7 @@ from grader.recording import (
 )
 from labs.model import Fill, Input, Lab, Scenario
 
+_ = i18n.gettext
 PROBES = 4  # scenarios for a break that no lab asks about
 NOTES = (Detector.GRADCHECK_SUM, Detector.PYTORCH_DIFF)  # the checks that the notes prescribe
 SAME_CURVE = 1e-9  # relative: losses so near are the same but for the order of additions
@@ -288,7 +290,6 @@ def seen(breaks: Sequence[Break], sources: Sources) -> dict[str, tuple[str, ...]
     This is what `breaks check` asks (entry point `breaklabs.observers`).  A break that no lab asks
     about is run in probes.
     """
-    from breaks import i18n
     from breaks.errors import BreaksError
     from breaks.workspace import Workspace
     from grader.session import Session, progressing
@@ -298,7 +299,7 @@ def seen(breaks: Sequence[Break], sources: Sources) -> dict[str, tuple[str, ...]
         here = Session(Workspace.find())
     except BreaksError:
         here = Session(None)
-    label = i18n.gettext("observing %(count)d breaks") % {"count": len(breaks)}
+    label = _("observing %(count)d breaks") % {"count": len(breaks)}
     with progressing(label) as progress:
         found = matrix(
             breaks,
@@ -343,6 +344,7 @@ def matrix(
         Cache(state / "cache" if state and use_cache else None),
         sources=sources,
         workers=workers,
+        progress=progress,
         way=way,
     )
     questions = [question_of(brk, labs, probes, looks[brk.id]) for brk in wanted]
@@ -450,6 +452,7 @@ def kept_looks(
     *,
     sources: Sources | None = None,
     workers: int | None = None,
+    progress: Progress | None = None,
     way: str = "",
 ) -> dict[str, Look]:
     """The first looks, those that were taken before from the cache."""
@@ -466,7 +469,9 @@ def kept_looks(
             reached, changed = tuple(found["reached"]), tuple(found["changed"])
             looks[brk.id] = Look(reached, changed, bool(found["trains"]), every)
     missing = [brk for brk in breaks if brk.id not in looks]
-    new = first_look(missing, probes, homes, sources=text, workers=workers, way=way)
+    new = first_look(
+        missing, probes, homes, sources=text, workers=workers, progress=progress, way=way
+    )
     for name, look in new.items():
         plain = {"reached": look.reached, "changed": look.changed, "trains": look.trains}
         cache.put(keys[name], plain)
@@ -485,6 +490,7 @@ def first_look(
     *,
     sources: Sources | None = None,
     workers: int | None = None,
+    progress: Progress | None = None,
     way: str = "",
 ) -> dict[str, Look]:
     """For each break, which probes execute a changed line, and which give another result.
@@ -519,6 +525,7 @@ def first_look(
         job(clean, "liveness", every),
     ]
     left = set(range(len(first)))
+    done = 0
 
     def jobs() -> Iterator[Json | None]:
         yield from first
@@ -535,8 +542,17 @@ def first_look(
             if run:
                 asked.append((brk.id, run))
                 yield job(text, "liveness", run)
+            else:
+                tell()
+
+    def tell() -> None:
+        nonlocal done
+        done += 1
+        if progress:
+            progress(done, len(first) + len(breaks), _("a first look"))
 
     def take(number: int, report: pool.Report) -> None:
+        tell()
         sections = report.sections()
         if number < len(first):
             (before if first[number]["kind"] == "liveness" else executed).update(sections)

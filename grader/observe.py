@@ -389,6 +389,7 @@ class Run:
                 yield self.to_train(broken, forms=forms)
             else:
                 broken.training = self.whole_training(nothing(), ())
+                self.tell(1, broken.label)
         yield from self.until(lambda: all(one.complete for one in (clean, blind, *self.broken)))
 
     @property

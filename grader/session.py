@@ -188,16 +188,22 @@ class Session:
 
 @contextmanager
 def progressing(label: str) -> Iterator[Callable[[int, int, str], None]]:
-    """A bar that is told (done, of how many, what); it appears only after a moment."""
+    """A bar that is told (done, of how many, what); it appears only after a moment.
+
+    Where what is to be done is another number than before, something else has begun: a new bar.
+    """
     import time
 
     began = time.monotonic()
-    shown = 0
+    shown, of = 0, 0
     advance: Callable[..., None] | None = None
     with ExitStack() as stack:
 
         def tell(done: int, total: int, what: str) -> None:
-            nonlocal shown, advance
+            nonlocal shown, of, advance
+            if total != of:
+                stack.close()
+                shown, of, advance = 0, total, None
             if advance is None:
                 if time.monotonic() - began < PATIENCE or done >= total:
                     return

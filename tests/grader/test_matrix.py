@@ -251,6 +251,20 @@ def test_a_spread_keeps_the_first_and_the_last():
     assert ["a", "d", "g", "j"] == spread(list("abcdefghij"))
 
 
+def test_progress_counts_to_the_end_of_the_first_look_and_of_the_observing():
+    told = []
+    lab = lab02()
+    matrix(
+        [SKIP, STRIDES, SOFTMAX], {lab.id: lab}, probes(), progress=lambda *one: told.append(one)
+    )
+    ends = {total: [done for done, of, _what in told if of == total] for _, total, _what in told}
+
+    assert 2 == len(ends)
+    for total, done in ends.items():
+        assert total == done[-1]
+        assert done == sorted(done)
+
+
 def test_who_sees_a_break_is_said_with_the_place(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = seen([SKIP, STRIDES], shipped_sources())
