@@ -223,6 +223,7 @@ STOPS = {
 @pytest.mark.parametrize("numbers", STOPS.values(), ids=STOPS)
 def test_whoever_stops_it_every_run_ends(few, monkeypatch, tmp_path, numbers):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     few(hang=HANG)
     (tmp_path / "test_sharp.py").write_text(SHARP)
     command = [sys.executable, "-u", "-m", "pytest", "-p", "no:cacheprovider", "--break", "all"]
@@ -239,6 +240,8 @@ def test_whoever_stops_it_every_run_ends(few, monkeypatch, tmp_path, numbers):
 
     assert process.returncode == (-9 if signal.SIGKILL in numbers else 2)
     until(lambda: not alive(int((tmp_path / "pid").read_text())))
+    if signal.SIGKILL not in numbers:
+        assert [] == list(tmp_path.glob("breaklabs-*"))
 
 
 def alive(pid):

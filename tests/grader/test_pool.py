@@ -162,7 +162,8 @@ def test_jobs_die_with_a_parent_that_is_killed(tmp_path):
         time.sleep(600)
     pool.run([{{}}], work=work, way="fork", limits=pool.Limits(wall=600.0))
     """
-    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)])
+    here = {**os.environ, "TMPDIR": str(tmp_path)}  # a killed parent leaves its folder
+    parent = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], env=here)
     deadline = time.monotonic() + 30
     while not note.exists() and time.monotonic() < deadline:
         time.sleep(0.05)
