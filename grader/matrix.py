@@ -508,7 +508,7 @@ def first_look(
     every = tuple(probes.scenarios)
     original = dict(sources or shipped_sources())
     clean = compiled(as_text(original), way)
-    warm(list(probes.scenarios.values()), way)
+    warm([], way)
     executed: Json = {}  # lines of the correct library, by probe and by training
     before: Json = {}  # its results, by probe
     looks: dict[str, Look] = {}
@@ -528,7 +528,9 @@ def first_look(
     done = 0
 
     def jobs() -> Iterator[Json | None]:
-        yield from first
+        yield first[0]
+        warm(list(probes.scenarios.values()), way)  # while the training runs, which needs no SciPy
+        yield from first[1:]
         for brk in breaks:
             text = compiled(broken_text(original, brk), way)
             place = touched(clean, text)
