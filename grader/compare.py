@@ -7,6 +7,7 @@ between is a dead band, in which nothing is claimed.  `not (error <= tolerance)`
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -98,4 +99,4 @@ def shape_text(shape: Any) -> str:
 
 def finite(value: float) -> float | None:
     """The number, or None for NaN and infinity, which JSON has not."""
-    return value if np.isfinite(value) else None
+    return value if math.isfinite(value) else None

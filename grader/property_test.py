@@ -112,7 +112,8 @@ def check(program: Any, shapes: Assignment, correct: bool) -> tuple[str, str] | 
 
     entries = entries_for(program.scenario["inputs"], shapes)
     try:
-        arguments = program.arguments(program.numbers(entries=entries))
+        numbers = program.numbers(entries=entries)
+        arguments = program.arguments(numbers)
         try:
             y = program.evaluate(arguments)
         except Exception:
@@ -121,13 +122,17 @@ def check(program: Any, shapes: Assignment, correct: bool) -> tuple[str, str] | 
             raise
         if correct and not (y.requires_grad and y.data.size and np.isfinite(y.data).all()):
             return None
-        return law_holds(program, entries, arguments, y)
+        return law_holds(program, entries, numbers, arguments, y)
     except BaseException as error:
         return "differs", f"{type(error).__name__}: {error}"[:300]
 
 
 def law_holds(
-    program: Any, entries: list[dict[str, Any]], arguments: dict[str, Any], y: Any
+    program: Any,
+    entries: list[dict[str, Any]],
+    numbers: dict[str, Any],
+    arguments: dict[str, Any],
+    y: Any,
 ) -> tuple[str, str]:
     """The shape contract, then the gradient of every leaf against differences."""
     import numpy as np
@@ -135,7 +140,6 @@ def law_holds(
     from grader import child
     from grader.compare import Verdict, compare, quotients, shape_text
 
-    numbers = program.numbers(entries=entries)
     cotangent = program.cotangent(y)
     y.backward(cotangent)
     leaves = program.leaves(arguments)
