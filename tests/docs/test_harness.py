@@ -39,6 +39,7 @@ TRUE_PAGES = {
     "two elisions": console("$ seq 100", "…", "7", "8", "…"),
     "durations": console("$ echo 'took 2.1 s,   33 ms'", "took 99 s, 0.1 ms"),
     "durations as pytest writes them": console("$ echo in 62.73s '(0:01:02)'", "in 0.18s"),
+    "the day": console("$ date +'on %F'", "on 2020-01-01"),
     "a folder of this run": console("$ pwd; echo $TMPDIR/x", "/home/you/workspace", "/tmp/x"),
     "80 columns": console(
         "$ python -c 'import shutil; print(shutil.get_terminal_size().columns)'", "80"
@@ -68,6 +69,8 @@ LYING_PAGES = {
     "space at the end of a line": console("$ echo 'a '", "a"),
     "an indented elision is text": console("$ seq 9", " …"),
     "a number that looks like a duration": console("$ echo 2.1 steps", "2.2 steps"),
+    "a day that is not today's": console("$ echo 2020-01-01", "2020-01-02"),
+    "today and a lie": console("$ date +'%F yes'", "2020-01-01 no"),
     "a command that does not exist": console("$ breaks-nothing", "fine"),
     "a wrong value": pycon(">>> 1 + 1", "3"),
     "a rounded float": pycon(">>> 0.5 + 0.25", "0.8"),
