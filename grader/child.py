@@ -491,13 +491,12 @@ def record_liveness(job: dict[str, Any], send: Send) -> None:
     looks = {"program": record_result, "step": record_step, "ones": record_ones}
     for scenario in job["scenarios"] if lib is not None else ():
         out: dict[str, Any] = {}
-        program = Program(lib, scenario, job["seed"])
         for name, record in looks.items():
             if name == "step" and not scenario["fit"]:
                 continue
             section: dict[str, Any] = {}
             try:
-                record(program, section, lambda phase: None, job)
+                record(Program(lib, scenario, job["seed"]), section, lambda phase: None, job)
                 section["error"] = None
             except BaseException as error:
                 section["error"] = describe(error, "")["type"]

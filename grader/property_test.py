@@ -27,6 +27,7 @@ SIZES = (1, 2, 3, 4)
 MOST_SHAPES = 12
 MOST_ENTRIES = 16
 MOST_EXAMPLES = 25
+PATIENCE = 60.0  # seconds for Hypothesis to load and to draw
 VERDICTS = {"agrees", "doubtful", "differs"}
 
 Assignment = dict[str, list[int]]  # input → shape
@@ -217,8 +218,12 @@ class Asked:
         return self.process.poll() is not None
 
     def answer(self) -> tuple[int, ...]:
-        """The numbers.  Raises GraderError (code 5) where none came back."""
-        out, err = self.process.communicate()
+        """The numbers.  Raises GraderError (code 5) where none came back in time."""
+        try:
+            out, err = self.process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
         try:
             return tuple(map(int, json.loads(out)))
         except (ValueError, TypeError):

@@ -29,6 +29,8 @@ REACHED = (
     *("numpy", "numpy.linalg", "numpy.random", "scipy.special"),
 )
 MISSING = object()
+# Our own references: a library that replaces what compares does not decide the comparison.
+_all, _is, _len, _map, _vars = all, operator.is_, len, map, vars
 SIGNALS = tuple(signal.valid_signals())
 
 
@@ -44,7 +46,7 @@ class World:
         """What is no longer as it was, by name; empty where nothing is."""
         now = modules()
         for name, (module, names) in self.modules.items():
-            if now.get(name) is not module or not same(vars(module), names):
+            if now.get(name) is not module or not same(_vars(module), names):
                 return name
         found = state()
         changed = [name for name, value in self.state.items() if found[name] != value]
@@ -61,8 +63,8 @@ def modules() -> dict[str, Any]:
 
 def same(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     """Whether two namespaces hold the very same objects; nobody's == is asked."""
-    found = map(ours.get, theirs, repeat(MISSING))
-    return len(ours) == len(theirs) and all(map(operator.is_, found, theirs.values()))
+    found = _map(ours.get, theirs, repeat(MISSING))
+    return _len(ours) == _len(theirs) and _all(_map(_is, found, theirs.values()))
 
 
 def state() -> dict[str, Any]:

@@ -117,8 +117,12 @@ def test_what_was_kept_and_is_no_list_of_numbers_is_asked_again(tmp_path, kept):
     asked.stop()
 
 
-@pytest.mark.parametrize("code", ["raise SystemExit(3)", "print('[1, null]')", "print('x')"])
+SILENT = ["raise SystemExit(3)", "print('[1, null]')", "print('x')", "import time; time.sleep(600)"]
+
+
+@pytest.mark.parametrize("code", SILENT)
 def test_a_hypothesis_that_does_not_answer_is_no_pass(monkeypatch, code):
+    monkeypatch.setattr(property_test, "PATIENCE", 0.5)
     real = subprocess.Popen
 
     def popen(command, **options):

@@ -33,6 +33,12 @@ CHANGES = {
         "import os, contextlib\nwith contextlib.suppress(OSError):\n    os.rmdir(os.getcwd())",
         "FileNotFoundError",
     ),
+    "everything is the same": ("import operator\noperator.is_ = lambda a, b: True", "operator"),
+    "all is well": ("import builtins\nbuiltins.all = lambda values: True", "builtins"),
+    "nothing is in a module": (
+        "import builtins\nreal = vars\nbuiltins.vars = lambda *one: dict(real(*one))",
+        "builtins",
+    ),
     "a file is left": ("open('left', 'w').close()", "files"),
     "a file stays open": ("np.kept = open('/dev/null')", "numpy"),
     "a descriptor stays open": ("import os\nos.open('/dev/null', os.O_RDONLY)", "descriptors"),
