@@ -7,12 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from breaks.library import load_library, shipped_sources
 from grader import observe, property_test
 from grader.cache import Cache
+from grader.child import Program
 from grader.errors import GraderError
-from grader.observe import Run
-from grader.property_test import MOST_SHAPES, Asked, drawn, tried_in_order
-from tests.grader.kit import SKIP, clean_text, question
+from grader.observe import Run, as_job
+from grader.property_test import MOST_SHAPES, Asked, drawn, laws, tried_in_order
+from tests.grader.kit import SKIP, clean_text, lab02, question
 
 SHAPES = [{"a": [n]} for n in (1, 2, 3, 4)]
 AGREES, DOUBTFUL, DIFFERS = ("agrees", ""), ("doubtful", "near"), ("differs", "wrong")
@@ -77,6 +79,48 @@ def test_without_a_difference_nothing_is_revealed_whatever_is_drawn(numbers):
 
     assert found["revealing"] is None
     assert {n % 4 for n in numbers} == {shape["a"][0] - 1 for shape in found["tried"]}
+
+
+BODIES = {
+    "that raises": "if len(x.data) == 1:\n        raise ValueError('short')\n    return x * 2.0",
+    "that is not finite": "return x * (1.0 if len(x.data) > 1 else float('inf'))",
+    "without a gradient": "return x * 2.0 if len(x.data) > 1 else lib.Tensor(x.data)",
+    "without an entry": "return x[1:] * 2.0",
+}
+
+
+def program(body):
+    entry = as_job(lab02().scenarios["equal-shapes"])["inputs"][0]
+    job = {
+        **as_job(lab02().scenarios["equal-shapes"]),
+        "source": f"def f(lib, x):\n    {body}\n",
+        "function": "f",
+        "inputs": [{**entry, "name": "x", "shape": [3]}],
+    }
+    return Program(load_library(shipped_sources(), label="library"), job, 7)
+
+
+@pytest.mark.parametrize("what", BODIES)
+def test_the_correct_library_leaves_out_the_shapes_with_a_result(what):
+    one = program(BODIES[what])
+    found = laws(one, None, vary=True)
+
+    assert [{"x": [n]} for n in (2, 3, 4)] == found["shapes"]
+    assert {"agrees"} == {verdict for verdict, _ in found["laws"]}
+
+
+@pytest.mark.parametrize("what", ["that raises", "that is not finite", "without a gradient"])
+def test_a_broken_library_cannot_leave_out_a_shape(what):
+    found = laws(program(BODIES[what]), [{"x": [1]}, {"x": [2]}], vary=True)
+
+    assert ["differs", "agrees"] == [verdict for verdict, _ in found["laws"]]
+
+
+def test_where_no_shape_is_of_the_kind_the_last_is_judged_all_the_same():
+    found = laws(program("raise ValueError('never')"), None, vary=True)
+
+    assert [{"x": [4]}] == found["shapes"]
+    assert [("differs", "ValueError: never")] == found["laws"]
 
 
 def test_hypothesis_draws_every_shape_and_the_same_in_every_process():
