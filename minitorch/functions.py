@@ -55,10 +55,11 @@ def cross_entropy(logits, targets, reduction="mean"):
     n = t.size or 1
     picked = (np.arange(t.size), t) if t.ndim else (t,)  # the place of each target in the logits
     e = z.data - z.data.max(axis=-1, keepdims=True, initial=-math.inf)
-    losses = -e[picked]
+    at_target = e[picked]
     np.exp(e, out=e)
     total = e.sum(axis=-1, keepdims=True)
-    losses = losses + np.log(total[..., 0])
+    losses = np.log(total[..., 0]) - at_target
+    e[picked] -= total[..., 0]  # now e is total (softmax - onehot)
     y = losses if reduction == "none" else losses.sum()
     if reduction == "mean":
         y = y / t.size
@@ -66,9 +67,7 @@ def cross_entropy(logits, targets, reduction="mean"):
     def _backward(g):
         if z.requires_grad:
             g = np.asarray(g / n if reduction == "mean" else g)
-            d = e * (g[..., None] / total)
-            d[picked] = (e[picked] / total[..., 0] - 1) * g
-            z.grad += d
+            z.grad += e * (g[..., None] / total)
 
     return record("cross_entropy", y, (z,), _backward)
 

@@ -426,9 +426,13 @@ def unbroadcast(grad, shape):
     """`grad` summed over the axes along which an operand of `shape` was repeated."""
     if grad.shape == shape:
         return grad
-    extra = grad.ndim - len(shape)  # the axes that broadcasting put in front
-    stretched = (i for i, n in enumerate(shape, extra) if n == 1 and grad.shape[i] != 1)
-    return grad.sum(axis=(*range(extra), *stretched), keepdims=True).reshape(shape)
+    extra = grad.ndim - len(shape)
+    if extra:  # axes that broadcasting put in front
+        grad = grad.sum(axis=tuple(range(extra)))
+    for axis, n in enumerate(shape):
+        if n != grad.shape[axis]:  # stretched from 1
+            grad = grad.sum(axis=axis, keepdims=True)
+    return grad
 
 
 def as_tensor(value, like=None):
