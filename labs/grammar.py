@@ -150,14 +150,15 @@ class GrammarMLP:
 
     def _encoded(self, cells: tuple[Cell, ...]) -> tuple[Any, Any, Any, Any]:
         """The cells as arrays, made once: verbs, persons, one-hot rows, tenses."""
-        if cells not in self._arrays:
+        found = self._arrays.get(cells)  # one look: a hash of sixty cells is not free
+        if found is None:
             np = self._np
             verbs, persons, tenses, _ = (np.array(column) for column in zip(*cells, strict=True))
             one_hot = np.zeros((len(cells), len(VERBS) + len(PERSONS)))
             one_hot[np.arange(len(cells)), verbs] = 1.0
             one_hot[np.arange(len(cells)), len(VERBS) + persons] = 1.0
-            self._arrays[cells] = verbs, persons, one_hot, tenses
-        return self._arrays[cells]
+            found = self._arrays[cells] = verbs, persons, one_hot, tenses
+        return found
 
     def logits(self, cells: tuple[Cell, ...]) -> Any:
         hidden = (self.inputs(cells) @ self.w1 + self.b1).relu()  # (n, width) @ (width, 32)
