@@ -158,21 +158,16 @@ class Program:
 
     def numbers(self, *, wide: bool = False, entries: Any = None) -> dict[str, Any]:
         """The inputs as arrays, by name; `entries` replaces the scenario's own."""
-        scenario = self.scenario
-        names = (self.seed, scenario["lab"], scenario["name"])
-        return {
-            entry["name"]: inputs.make(entry, *names, wide=wide)
-            for entry in (entries or scenario["inputs"])
-        }
+        return numbers(self.scenario, self.seed, entries or self.scenario["inputs"], wide=wide)
 
     def arguments(self, numbers: dict[str, Any], rows: Any = None) -> dict[str, Any]:
         """The inputs as the function gets them: tensors, and plain arrays for integers."""
         made = {}
         for name, integer, leaf in self.kinds:
-            array = numbers[name]
+            array = numbers[name].copy()  # a library may write into what it is given
             if rows is not None and not leaf and array.ndim:
                 array = array[rows]
-            made[name] = array.copy() if integer else self.lib.Tensor(array, requires_grad=leaf)
+            made[name] = array if integer else self.lib.Tensor(array, requires_grad=leaf)
         return made
 
     def leaves(self, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -195,6 +190,14 @@ class Program:
         if kind == "weighted":
             y = y * self.lib.Tensor(self.cotangent(y))
         return y.sum()
+
+
+def numbers(
+    scenario: dict[str, Any], seed: int, entries: list[dict[str, Any]], *, wide: bool = False
+) -> dict[str, Any]:
+    """Inputs of a scenario as arrays, by name; what is drawn is kept, for forked children too."""
+    names = (seed, scenario["lab"], scenario["name"])
+    return {entry["name"]: inputs.make(entry, *names, wide=wide) for entry in entries}
 
 
 def is_leaf(entry: dict[str, Any]) -> bool:
@@ -239,10 +242,11 @@ def record_sections(lib: Any, job: dict[str, Any], send: Send) -> None:
         "property": record_property,
         "lines": record_lines,
     }
+    program = None
     for name in job["sections"]:
         partial: dict[str, Any] = {}
         try:
-            program = Program(lib, job["scenario"], job["seed"])
+            program = program or Program(lib, job["scenario"], job["seed"])
             sections[name](program, partial, lambda phase, n=name: phases.begin(n, phase), job)
             partial["error"] = None
         except BaseException as error:
@@ -418,13 +422,17 @@ def record_differences(
 
 
 def moved(program: Program, numbers: dict[str, Any], name: str, step: float) -> tuple[Any, Any]:
-    """y for every entry of one input moved up, and down: two arrays (entries, *y.shape)."""
+    """y for every entry of one input moved up, and down: two arrays (entries, *y.shape).
+
+    `numbers` are float64 and of one's own: an entry is moved in them, and put back.
+    """
     sides: tuple[list[Any], list[Any]] = ([], [])
-    for i in range(numbers[name].size):
+    entries = numbers[name].reshape(-1)
+    for i, entry in enumerate(entries.tolist()):
         for side, direction in zip(sides, (step, -step), strict=True):
-            nudged = {key: array.copy() for key, array in numbers.items()}
-            nudged[name].reshape(-1)[i] += direction
-            side.append(_array(program.evaluate(program.arguments(nudged)).data))
+            entries[i] = entry + direction
+            side.append(_array(program.evaluate(program.arguments(numbers)).data))
+        entries[i] = entry
     if not sides[0]:
         return np.zeros((0, 1)), np.zeros((0, 1))
     return _stack(sides[0]), _stack(sides[1])
@@ -491,12 +499,14 @@ def record_liveness(job: dict[str, Any], send: Send) -> None:
     looks = {"program": record_result, "step": record_step, "ones": record_ones}
     for scenario in job["scenarios"] if lib is not None else ():
         out: dict[str, Any] = {}
+        program = None
         for name, record in looks.items():
             if name == "step" and not scenario["fit"]:
                 continue
             section: dict[str, Any] = {}
             try:
-                record(Program(lib, scenario, job["seed"]), section, lambda phase: None, job)
+                program = program or Program(lib, scenario, job["seed"])
+                record(program, section, lambda phase: None, job)
                 section["error"] = None
             except BaseException as error:
                 section["error"] = describe(error, "")["type"]

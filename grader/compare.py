@@ -49,13 +49,14 @@ def compare(found: Any, expected: Any, *, rtol: float, noise: Any = 0.0) -> Comp
         return Comparison(Verdict.DIFFERS, why=why)
     if not found.size:
         return Comparison(Verdict.NOTHING, why="no entry to compare")
-    found, expected = found.astype(float), expected.astype(float)
+    found, expected = _asarray(found, dtype=float), _asarray(expected, dtype=float)
     with np.errstate(all="ignore"):
-        tolerance = rtol * _maximum(_abs(expected), _abs(found)) + noise + 1e-300
-        tolerance = np.where(_isfinite(tolerance), tolerance, 0.0)
-        same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-        ratio = np.where(same, 0.0, _abs(found - expected) / _maximum(tolerance, 1e-300))
-    ratio = np.where(np.isnan(ratio), np.inf, ratio)
+        tolerance = rtol * _maximum(_abs(expected), _abs(found)) + noise
+        tolerance = _maximum(np.where(_isfinite(tolerance), tolerance, 0.0), 1e-300)
+        ratio = _abs(found - expected) / tolerance
+        if not _isfinite(ratio).all():
+            same = (found == expected) | (np.isnan(found) & np.isnan(expected))
+            ratio = np.where(same, 0.0, np.where(np.isnan(ratio), np.inf, ratio))
     worst = np.unravel_index(int(ratio.argmax()), ratio.shape)
     value = float(ratio[worst])
     if value <= 1.0:
