@@ -15,7 +15,7 @@ import numpy as np
 from labs.numbers import uniform
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1 << 15)
 def _irregular(shape: tuple[int, ...], names: tuple[object, ...], positive: bool) -> np.ndarray:
     size = math.prod(shape)
     place, jitter, sign = uniform((3, size), *names)

@@ -508,7 +508,7 @@ def first_look(
     every = tuple(probes.scenarios)
     original = dict(sources or shipped_sources())
     clean = compiled(as_text(original), way)
-    warm([], way)
+    warm([], way, SEED)
     executed: Json = {}  # lines of the correct library, by probe and by training
     before: Json = {}  # its results, by probe
     looks: dict[str, Look] = {}
@@ -529,7 +529,8 @@ def first_look(
 
     def jobs() -> Iterator[Json | None]:
         yield first[0]
-        warm(list(probes.scenarios.values()), way)  # while the training runs, which needs no SciPy
+        # While the training runs, which needs no SciPy.
+        warm(list(probes.scenarios.values()), way, SEED)
         yield from first[1:]
         for brk in breaks:
             text = compiled(broken_text(original, brk), way)

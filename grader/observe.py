@@ -354,7 +354,7 @@ class Run:
             asked.append(hypothesis := self.ask_hypothesis())
             asked.append(torch := self.ask_torch())
             self.wait_for = (hypothesis, torch)
-            warm(self.scenarios, self.way)
+            warm(self.scenarios, self.way, self.seed)
             pool.run(self.jobs(), workers=self.workers, way=self.way, on_done=self.take)
             self.judge_complete()
         finally:
@@ -371,12 +371,15 @@ class Run:
         self.proof.append(clean)
         yield from self.scenario_jobs(clean)
         # Which functions the training enters spares other trainings: with one question, none.
-        yield self.to_train(clean, entered=len(self.questions) > 1)
+        several = len(self.questions) > 1
+        yield self.to_train(clean, entered=several)
         jobs = [job_of(one, self.seed, [own_shapes(one)]) for one in self.scenarios[:1]]
-        blind = Library(self.mutate(sentinel_break()), jobs, label)
+        blind = Library(compiled(blinded(self.clean_text), self.way), jobs, label)
         self.proof.append(blind)
         yield from self.scenario_jobs(blind)
         yield self.to_train(blind)
+        if several:
+            self.draw_for_all()
         for question in self.questions:
             text = self.mutate(question.brk)
             yield from self.until(lambda: clean.recorded)
@@ -384,13 +387,24 @@ class Run:
             broken = Library(text, jobs, _("the broken library"))
             self.broken.append(broken)
             yield from self.scenario_jobs(broken)
-            yield from self.until(lambda: clean.complete)
+            if several:
+                yield from self.until(lambda: clean.complete)
             if forms := self.forms_needed(text):
                 yield self.to_train(broken, forms=forms)
             else:
                 broken.training = self.whole_training(nothing(), ())
                 self.tell(1, broken.label)
         yield from self.until(lambda: all(one.complete for one in (clean, blind, *self.broken)))
+
+    def draw_for_all(self) -> None:
+        """Draws here, once, the numbers for every shape that each break will be tried on."""
+        from grader import child, property_test
+
+        for scenario in self.scenarios:
+            job = as_job(scenario)
+            for shapes in property_test.propose(job["inputs"], scenario.vary):
+                entries = property_test.entries_for(job["inputs"], shapes)
+                child.numbers(job, self.seed, entries)
 
     @property
     def clean(self) -> Library:
@@ -793,33 +807,17 @@ def rules(brk: Break) -> list[Any]:
     ]
 
 
-def sentinel_break() -> Break:
-    """The break that must be seen: every op raises.
-
-    A detector that is silent on it would be silent on anything.  Written here, not in YAML: what
-    reads and validates YAML would take a third of the time that a check may take.
-    """
-    from breaks.plain import break_of
-
-    return break_of(
-        {
-            "id": SENTINEL,
-            "title": {},
-            "family": "operators",
-            "rewrites": [
-                {
-                    "module": "minitorch.tensor",
-                    "scope": "record",
-                    "pattern": "out = Tensor.__new__(Tensor)",
-                    "replace": 'raise RuntimeError("sentinel")',
-                }
-            ],
-        }
-    )
+def blinded(text: Mapping[str, str]) -> dict[str, str]:
+    """The sentinel: every op raises; a detector that is silent on it would be so on anything."""
+    ops = "minitorch.tensor"
+    return {**text, ops: text.get(ops, "") + RAISES}
 
 
-def warm(scenarios: Sequence[Scenario], way: str) -> None:
-    """Imports and compiles once, here, what forked children would each do for themselves."""
+RAISES = '\n\ndef record(*_):\n    raise RuntimeError("sentinel")\n'
+
+
+def warm(scenarios: Sequence[Scenario], way: str, seed: int) -> None:
+    """Imports, compiles and draws once, here, what forked children would each do for themselves."""
     from grader import child, entered, pool, training, world  # noqa: F401
     from labs import grammar
 
@@ -830,6 +828,8 @@ def warm(scenarios: Sequence[Scenario], way: str) -> None:
     grammar.split()
     for scenario in scenarios:
         child.compiled(scenario.source, scenario.lab)
+        job = as_job(scenario)
+        child.numbers(job, seed, job["inputs"])
         if "gelu" in scenario.source:
             import scipy.special  # noqa: F401
 

@@ -61,7 +61,7 @@ def observe(
     run = Run([], here.sources)
     texts = [compiled(run.clean_text, ""), *map(run.mutate, breaks)]
     labels = [CLEAN, *(brk.id for brk in breaks)]
-    warm([], "")
+    warm([], "", run.seed)
     jobs = [training_of(text) for text in texts]
     done = 0
 

@@ -153,8 +153,7 @@ def test_an_undeclared_false_alarm_is_no_control():
 
 
 def test_a_sentinel_that_raises_nothing_is_noticed(monkeypatch):
-    blind = made_break("sentinel", "minitorch.tensor", "y = -x.data", "y = 0 - x.data")
-    monkeypatch.setattr(module, "sentinel_break", lambda: blind)
+    monkeypatch.setattr(module, "RAISES", "\n\ndef unused(*_):\n    raise RuntimeError\n")
     error = refused(question(SKIP, "created-axis"))
 
     assert 5 == error.code
