@@ -77,4 +77,4 @@ def class_indices(targets):
     t = np.array(plain(targets))
     if t.size and t.dtype.kind not in "iu":
         raise TypeError(f"targets must be integers (class indices); found {t.dtype}")
-    return t.astype(np.intp)
+    return t.astype(np.intp, copy=False)

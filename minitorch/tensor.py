@@ -92,7 +92,7 @@ class Tensor:
         gradient = plain(gradient)
         refuse_root(self, gradient)
         if gradient is None:
-            gradient = np.ones_like(self.data)
+            gradient = np.ones(self.shape)
         order = topological_order(self)
         for node in order:
             if node._backward is not None or node.grad is None:
@@ -361,11 +361,11 @@ class Tensor:
         y = a.data @ b.data
 
         def _backward(g):
-            # A vector on the left is a row, one on the right a column: (…, m, k) @ (…, k, n).
-            rows = a.data if a.ndim > 1 else a.data[None, :]
-            cols = b.data if b.ndim > 1 else b.data[:, None]
-            g = g if b.ndim > 1 else np.expand_dims(g, -1)
-            g = g if a.ndim > 1 else np.expand_dims(g, -2)
+            rows, cols = a.data, b.data  # (…, m, k) @ (…, k, n)
+            if b.ndim == 1:  # a vector on the right is a column
+                cols, g = cols[:, None], g[..., None]
+            if a.ndim == 1:  # one on the left is a row
+                rows, g = rows[None, :], g[..., None, :]
             if a.requires_grad:
                 a.grad += unbroadcast(g @ cols.swapaxes(-1, -2), rows.shape).reshape(a.shape)
             if b.requires_grad:
