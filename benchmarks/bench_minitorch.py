@@ -458,7 +458,7 @@ MEASURES: dict[str, Callable] = {
     "memory of large": peak_of_network,
     "matmul": lambda: ratios(agree(matmul()), "NumPy", budget=0.05),
     "add": lambda: ratios(agree(broadcast_add()), "NumPy", rounds=61),
-    "cross-entropy": lambda: ratios(agree(cross_entropy()), "NumPy", rounds=21, budget=0.1),
+    "cross-entropy": lambda: ratios(agree(cross_entropy()), "NumPy", rounds=61, budget=0.1),
     "gather": lambda: ratios(agree(gather()), "NumPy", rounds=21, budget=0.1),
     "chain": chain_ratios,
     "memory of chain": bytes_of_chain,

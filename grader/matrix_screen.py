@@ -166,7 +166,8 @@ def page(found: Matrix) -> str:
     parts.append(_all_scenarios(found))
     contents = [{"id": part["id"], "title": part["title"]} for part in parts]
     title = _("Which detector sees which break")
-    return report.render("tables.html", title, lead=[], contents=contents, parts=parts)
+    by = "grader matrix --html"
+    return report.render("tables.html", by, title, lead=[], contents=contents, parts=parts)
 
 
 def _words(row: Row, detector: Detector) -> str:

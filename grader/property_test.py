@@ -19,7 +19,7 @@ from functools import cache
 from typing import Any
 
 from breaks import i18n
-from grader.errors import GraderError
+from grader.errors import GraderError, last_line
 
 _ = i18n.gettext
 
@@ -227,10 +227,9 @@ class Asked:
         try:
             return tuple(map(int, json.loads(out)))
         except (ValueError, TypeError):
-            last = err.decode(errors="replace").strip().splitlines()[-1:] or [_("no output")]
             raise GraderError(
                 _("numbers drawn by Hypothesis"),
-                last[0],
+                last_line(err),
                 _("Nothing was scored. Install it anew: pip install --force-reinstall hypothesis."),
                 code=5,
             ) from None

@@ -39,8 +39,11 @@ MOST_MAPS = 6  # tensors of a scenario that are drawn
 # --- pages --------------------------------------------------------------------------------------
 
 
-def render(page: str, title: str, **what: Any) -> str:
-    """A page from its template; every text in it is escaped, every picture is ours."""
+def render(page: str, by: str, title: str, **what: Any) -> str:
+    """A page from its template; every text in it is escaped, every picture is ours.
+
+    `by` is the command that makes it.
+    """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -58,7 +61,9 @@ def render(page: str, title: str, **what: Any) -> str:
         "matrix": _("Its row of the kill matrix"),
         "calibration": _("Calibration"),
     }
-    foot = _("Made by `grader report`; nothing on this page comes from the network.")
+    foot = _("Made by `%(command)s`; nothing on this page comes from the network.") % {
+        "command": by
+    }
     return environment.get_template(page).render(
         title=title, version=__version__, language=i18n.language(), words=words, foot=foot, **what
     )
@@ -109,6 +114,7 @@ def lab_page(
         contents.append({"id": "calibration", "title": _("Calibration")})
     return render(
         "report.html",
+        "grader report",
         title,
         lead=[screens.proofs_text(parts[0][3])] if len(parts) == 1 else [],
         contents=contents,
@@ -438,7 +444,8 @@ def training_page(
         )
     title = _("Training the grammar MLP")
     lead = [screens.floor_text(clean.runs[0].floor)]
-    return render("tables.html", title, lead=lead, contents=_contents(parts), parts=parts)
+    by = "grader train --html"
+    return render("tables.html", by, title, lead=lead, contents=_contents(parts), parts=parts)
 
 
 def _contents(parts: Sequence[Mapping[str, Any]]) -> list[Json]:

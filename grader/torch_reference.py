@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from breaks import i18n
-from grader.errors import GraderError
+from grader.errors import GraderError, last_line
 from labs.numbers import SEED
 
 _ = i18n.gettext
@@ -319,9 +319,8 @@ class Asked:
         try:
             answer = json.loads(out)
         except ValueError:
-            last = err.decode(errors="replace").strip().splitlines()[-1:] or [_("no output")]
             raise GraderError(
-                _("an answer from torch"), last[0], _("Check the torch installation."), code=4
+                _("an answer from torch"), last_line(err), _("Check the torch installation."), code=4
             ) from None
         if "missing" in answer:
             todo = _("Install it (%(command)s), or leave out --live.") % {"command": INSTALL}

@@ -128,6 +128,7 @@ def test_the_page_has_a_sentence_for_every_reason(reason):
 
     assert reason in {one.reason for one in found.blind()}
     assert matrix_screen.REASONS[reason] in text
+    assert "Made by `grader matrix --html`" in text.split("<footer>")[1]
 
 
 TRAINED = {

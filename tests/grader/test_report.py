@@ -195,6 +195,13 @@ def test_the_page_has_a_language_a_title_a_main_part_and_a_way_to_skip_to_it(sho
     assert len(found.all("title")) >= 1
 
 
+@pytest.mark.parametrize(
+    ("name", "command"), [("a check", "grader report"), ("training", "grader train --html")]
+)
+def test_the_last_line_names_the_command_that_made_the_page(name, command):
+    assert f"Made by `{command}`" in PAGES[name]().split("<footer>")[1]
+
+
 def test_what_a_learner_wrote_is_text_and_nothing_else():
     shown = page(because=XSS, error=XSS)
     found = Reader(shown)
