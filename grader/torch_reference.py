@@ -320,7 +320,10 @@ class Asked:
             answer = json.loads(out)
         except ValueError:
             raise GraderError(
-                _("an answer from torch"), last_line(err), _("Check the torch installation."), code=4
+                _("an answer from torch"),
+                last_line(err),
+                _("Check the torch installation."),
+                code=4,
             ) from None
         if "missing" in answer:
             todo = _("Install it (%(command)s), or leave out --live.") % {"command": INSTALL}
