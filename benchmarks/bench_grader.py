@@ -215,7 +215,7 @@ def main() -> None:
 
 
 def table(folder: Path, rounds: int, tools: str) -> list[tuple[str, str, Callable[[], str]]]:
-    cwd, few = folder / "ws", max(3, rounds // 4)
+    cwd, few = folder / "ws", max(3, rounds // 2)
     numpy, torch = python("import numpy"), python("import torch")
     names = [word for one in sample(BREAKS) for word in ("--break", one)]
     matrix = grader("matrix", "--no-cache", "--json", *names)
