@@ -155,6 +155,7 @@ class Program:
         exec(compiled(scenario["source"], scenario["lab"]), names)
         self.function = names[scenario["function"]]
         self.kinds = [(e["name"], e["dtype"] == "int64", is_leaf(e)) for e in scenario["inputs"]]
+        self.moved: dict[str, tuple[Any, Any]] = {}  # y for the scenario's own inputs, moved
 
     def numbers(self, *, wide: bool = False, entries: Any = None) -> dict[str, Any]:
         """The inputs as arrays, by name; `entries` replaces the scenario's own."""
@@ -417,8 +418,9 @@ def record_differences(
     out["moved"] = {}
     for entry in program.scenario["inputs"]:
         if is_leaf(entry):
-            plus, minus = moved(program, numbers, entry["name"], step)
-            out["moved"][entry["name"]] = [arrays.encode(plus), arrays.encode(minus)]
+            name = entry["name"]
+            program.moved[name] = moved(program, numbers, name, step)
+            out["moved"][name] = [arrays.encode(side) for side in program.moved[name]]
 
 
 def moved(program: Program, numbers: dict[str, Any], name: str, step: float) -> tuple[Any, Any]:
