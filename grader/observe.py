@@ -53,6 +53,7 @@ Sources = Mapping[str, bytes]
 _ = i18n.gettext
 REFERENCES = Path(__file__).parent.parent / "labs" / "references"
 TOGETHER = 12  # scenarios of one library that a process records, while none changes the process
+SMALL = 10_000  # numbers that are drawn in this process
 CLEAN = "clean"
 SENTINEL = "sentinel"
 
@@ -398,13 +399,11 @@ class Run:
 
     def draw_for_all(self) -> None:
         """Draws here, once, the numbers for every shape that each break will be tried on."""
-        from grader import child, property_test
+        from grader.property_test import propose
 
         for scenario in self.scenarios:
-            job = as_job(scenario)
-            for shapes in property_test.propose(job["inputs"], scenario.vary):
-                entries = property_test.entries_for(job["inputs"], shapes)
-                child.numbers(job, self.seed, entries)
+            for shapes in propose(as_job(scenario)["inputs"], scenario.vary):
+                draw(scenario, self.seed, shapes)
 
     @property
     def clean(self) -> Library:
@@ -828,10 +827,23 @@ def warm(scenarios: Sequence[Scenario], way: str, seed: int) -> None:
     grammar.split()
     for scenario in scenarios:
         child.compiled(scenario.source, scenario.lab)
-        job = as_job(scenario)
-        child.numbers(job, seed, job["inputs"])
+        draw(scenario, seed, own_shapes(scenario))
         if "gelu" in scenario.source:
             import scipy.special  # noqa: F401
+
+
+def draw(scenario: Scenario, seed: int, shapes: dict[str, list[int]]) -> None:
+    """Draws the numbers of a scenario in some shapes here, once for all children forked from here.
+
+    What is large, or cannot be drawn, is left to a child: its memory and its time are limited.
+    """
+    from grader import child, property_test
+
+    if property_test.weight(shapes) > SMALL:
+        return
+    job = as_job(scenario)
+    with contextlib.suppress(ArithmeticError, TypeError, ValueError):
+        child.numbers(job, seed, property_test.entries_for(job["inputs"], shapes))
 
 
 def compiled(text: Mapping[str, str], way: str) -> Mapping[str, str]:

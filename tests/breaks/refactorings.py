@@ -299,9 +299,11 @@ def _applied(text: str, edits: list[Edit]) -> str:
 def _renamed(text: str, names: dict[str, str]) -> str:
     """Other names for locals: not for attributes, nor for keywords of a call."""
     tokens = list(_tokens(text))
-    edits = []
+    edits, depth = [], 0
     for before, token, after in zip(tokens, tokens[1:], tokens[2:], strict=False):
-        keyword = after.string == "=" and before.string in ("(", ",")
+        if before.type == tokenize.OP:  # outside of brackets, `a, b = …` assigns
+            depth += (before.string in "([{") - (before.string in ")]}")
+        keyword = depth > 0 and after.string == "=" and before.string in ("(", ",")
         other = before.string == "." or keyword
         if token.type == tokenize.NAME and token.string in names and not other:
             edits.append((_at(text, *token.start), _at(text, *token.end), names[token.string]))

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from breaks.library import shipped_sources
+from grader import child, pool
 from grader import observe as module
-from grader import pool
 from grader.errors import GraderError
 from grader.observe import ask, observe
 from grader.recording import Answer, Detector, Mode, Observed, Outcome, Phase
@@ -133,6 +133,31 @@ def test_no_control_when_the_correct_library_does_not_learn():
 
     assert 5 == error.code
     assert "learns" in error.expected
+
+
+def with_first_input(scenario, **changed):
+    first, *rest = scenario.inputs
+    return replace(scenario, inputs=(replace(first, **changed), *rest))
+
+
+def test_what_is_large_is_drawn_in_a_child_whose_memory_is_limited(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(child, "numbers", lambda *given, **named: drawn.append(given))
+    scenario = lab02().scenarios["created-axis"]
+    for one in (scenario, with_first_input(scenario, shape=(64,) * 6)):
+        module.draw(one, 7, module.own_shapes(one))
+
+    assert len(drawn) == 1
+
+
+def test_numbers_that_cannot_be_drawn_are_reported_as_a_fault_of_the_scenario():
+    asked = question(SKIP, "created-axis")
+    mine = replace(asked.scenarios[0], lab="mine")
+    scenario = with_first_input(mine, dtype="int64", shape=(), values=10**30)
+    error = refused(replace(asked, scenarios=(scenario,)))
+
+    assert 5 == error.code
+    assert "Mend the scenario" in error.todo
 
 
 def test_a_declared_false_alarm_must_be_one():
