@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from breaks.errors import BreaksError
 from breaks.library import shipped_sources
 from grader import child, pool
 from grader import observe as module
@@ -158,6 +159,14 @@ def test_numbers_that_cannot_be_drawn_are_reported_as_a_fault_of_the_scenario():
 
     assert 5 == error.code
     assert "Mend the scenario" in error.todo
+
+
+def test_a_library_that_does_not_parse_is_named_as_that():
+    sources = {**shipped_sources(), "minitorch.tensor": b"def ("}
+    with pytest.raises(BreaksError) as caught:
+        observe([question(SKIP, "created-axis")], sources=sources)
+
+    assert "a module in Python" in caught.value.expected
 
 
 def test_a_declared_false_alarm_must_be_one():
