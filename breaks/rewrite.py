@@ -65,7 +65,7 @@ def find(source: bytes, rule: Rewrite, *, name: str) -> list[tuple[int, str]]:
     """The line and the source of everything that the rule's pattern matches, however often."""
 
     def found() -> list[tuple[int, str]]:
-        module = text.read(source, name)
+        module = text.read(source, name, rule.module)
         sites = _matches(module, rule, name)
         return [(site.line, module.body[site.start : site.end].decode()) for site in sites]
 
@@ -87,7 +87,7 @@ def _bounded(name: str, work: Callable[[], T]) -> T:
 
 
 def _rewrite(source: bytes, rules: Sequence[Rewrite], name: str) -> bytes:
-    module = text.read(source, name)
+    module = text.read(source, name, rules[0].module)
     sites = [site for rule in rules for site in _declared(module, rule, name)]
     sites.sort(key=lambda site: (site.start, site.end))
     _refuse_overlap(sites, name)

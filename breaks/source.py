@@ -70,15 +70,17 @@ class Source:
         return self.starts[line - 1] + column
 
 
-def read(source: bytes, name: str) -> Source:
-    """The source, parsed.  Refuses what is not Python in UTF-8."""
+def read(source: bytes, name: str, module: str) -> Source:
+    """The source of a module, parsed.  Refuses what is not Python in UTF-8."""
     try:
         return _parsed(source)
     except NOT_PYTHON as error:
         found = str(error) or type(error).__name__
+        if isinstance(error, SyntaxError) and error.lineno is not None:  # str() has a file's name
+            found = _("%(error)s on line %(line)d") % {"error": error.msg, "line": error.lineno}
         raise Refusal(
             Reason.INVALID_SOURCE,
-            _("a module in Python and UTF-8"),
+            _("%(module)s in Python and UTF-8") % {"module": module},
             found,
             _("Mend the module first."),
             name,

@@ -56,7 +56,7 @@ def compare(found: Any, expected: Any, *, rtol: float, noise: Any = 0.0) -> Comp
         ratio = _abs(found - expected) / tolerance
         if not _isfinite(ratio).all():
             same = (found == expected) | (np.isnan(found) & np.isnan(expected))
-            ratio = np.where(same, 0.0, np.where(np.isnan(ratio), np.inf, ratio))
+            ratio = np.where(same, 0.0, ratio)
     worst = np.unravel_index(int(ratio.argmax()), ratio.shape)
     value = float(ratio[worst])
     if value <= 1.0:

@@ -73,8 +73,8 @@ def cross_entropy(logits, targets, reduction="mean"):
 
 
 def class_indices(targets):
-    """`targets` as an array of integers of its own."""
-    t = np.array(plain(targets))
+    """`targets` as an array of integers."""
+    t = np.asarray(plain(targets))
     if t.size and t.dtype.kind not in "iu":
         raise TypeError(f"targets must be integers (class indices); found {t.dtype}")
     return t.astype(np.intp, copy=False)

@@ -203,6 +203,14 @@ def test_a_module_that_is_not_python_in_utf8_is_refused(source):
     assert refused(source, rule("x", "y", ())) == Reason.INVALID_SOURCE
 
 
+def test_a_module_that_does_not_parse_is_named_with_the_line():
+    with pytest.raises(Refusal) as caught:
+        rewrite(b"a = 1\ndef f(:\n", [rule("a", "b", ())], name="my-break")
+
+    assert "minitorch.tensor in Python" in caught.value.expected
+    assert caught.value.found == "invalid syntax on line 2"
+
+
 def test_a_name_defined_twice_is_refused():
     source = b"def f():\n    return 1\n\n\ndef f():\n    return 2\n"
 

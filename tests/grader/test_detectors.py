@@ -176,6 +176,19 @@ def test_a_nan_is_never_within_a_tolerance():
         assert result.verdict is Verdict.DIFFERS
 
 
+@pytest.mark.parametrize("noise", [np.inf, np.nan, -1.0])
+def test_noise_that_is_none_allows_nothing(noise):
+    assert compare([1.0, 1.0], [1.0, 2.0], rtol=1e-6, noise=noise).at == (1,)
+    assert compare([1.0, 1.0], [1.0, 2.0], rtol=1e-6, noise=noise).verdict is Verdict.DIFFERS
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, 0.0, 1e308])
+def test_an_entry_agrees_with_itself_whatever_it_is(value):
+    result = compare([value, 2.0], [value, 2.0], rtol=1e-6)
+
+    assert (Verdict.AGREES, 2) == (result.verdict, result.checked)
+
+
 def test_shapes_are_compared_before_values():
     """allclose broadcasts, and hides exactly the fault that is looked for."""
     assert compare(np.ones((4, 3)), np.ones(3), rtol=1.0).verdict is Verdict.DIFFERS

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -11,7 +12,7 @@ from breaks.library import load_library, shipped_sources
 from grader import observe, property_test
 from grader.cache import Cache
 from grader.child import Program
-from grader.errors import GraderError
+from grader.errors import GraderError, last_line
 from grader.observe import Run, as_job
 from grader.property_test import MOST_SHAPES, Asked, drawn, laws, tried_in_order
 from tests.grader.kit import SKIP, clean_text, lab02, question
@@ -159,6 +160,32 @@ def test_what_was_kept_and_is_no_list_of_numbers_is_asked_again(tmp_path, kept):
 
     assert asked is not None
     asked.stop()
+
+
+@pytest.mark.parametrize(
+    ("said", "last"),
+    [
+        (b"Traceback\n  line 1\nImportError: gone\n\n", "ImportError: gone"),
+        (b"one", "one"),
+        (b"\n", "no output"),
+        (b"", "no output"),
+        (b"\xff", "\ufffd"),
+    ],
+)
+def test_of_what_a_process_said_the_last_line_counts(said, last):
+    assert last == last_line(said)
+
+
+def test_a_library_that_writes_into_what_it_is_given_does_not_reach_the_numbers():
+    one = program("x.data += 1; return x")
+    one.lib.Tensor.__init__.__globals__["np"] = SimpleNamespace(array=lambda data: data)
+    numbers = one.numbers()
+    before = numbers["x"].copy()
+    arguments = one.arguments(numbers)
+    one.evaluate(arguments)
+
+    assert (before + 1 == arguments["x"].data).all()
+    assert (before == numbers["x"]).all()
 
 
 SILENT = ["raise SystemExit(3)", "print('[1, null]')", "print('x')", "import time; time.sleep(600)"]
