@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from breaks import i18n
+from breaks.errors import Exit
 from breaks.model import Break
 from grader import cache as kept
 from grader.errors import GraderError
@@ -464,9 +465,13 @@ class Run:
 
         A form that enters none executes what the correct library executed, and ends like it.
         """
+        from breaks.source import NOT_PYTHON
         from grader.entered import changed_in
 
-        changed = changed_in(self.clean_text, text)
+        try:
+            changed = changed_in(self.clean_text, text)
+        except NOT_PYTHON:  # the child that trains says so
+            return list(Form)
         sections = self.clean_sections()
         return [
             form
@@ -780,7 +785,20 @@ class Run:
 
 
 def as_text(sources: Sources) -> dict[str, str]:
-    return {name: text.decode("utf-8") for name, text in sources.items()}
+    """The texts of a library.  Raises GraderError (code 3) for one that is not in UTF-8."""
+    texts = {}
+    for module, source in sources.items():
+        try:
+            texts[module] = source.decode("utf-8")
+        except UnicodeDecodeError as error:
+            line = source.count(b"\n", 0, error.start) + 1
+            raise GraderError(
+                _("%(module)s in Python and UTF-8") % {"module": module},
+                _("%(error)s on line %(line)d") % {"error": error.reason, "line": line},
+                _("Mend the module first."),
+                code=Exit.PRECONDITION,
+            ) from None
+    return texts
 
 
 def broken_text(sources: Sources, brk: Break) -> dict[str, str]:
@@ -848,10 +866,11 @@ def draw(scenario: Scenario, seed: int, shapes: dict[str, list[int]]) -> None:
 
 def compiled(text: Mapping[str, str], way: str) -> Mapping[str, str]:
     """The text of a library, compiled here once for all children that are forked from here."""
+    from breaks.source import NOT_PYTHON
     from grader import child, pool
 
     if way != "spawn" and pool.can_fork():
-        with contextlib.suppress(SyntaxError):  # a child says so, of the library that it loads
+        with contextlib.suppress(*NOT_PYTHON):  # the child that loads it says so
             list(child.codes(dict(text)))
     return text
 

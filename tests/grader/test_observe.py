@@ -161,12 +161,32 @@ def test_numbers_that_cannot_be_drawn_are_reported_as_a_fault_of_the_scenario():
     assert "Mend the scenario" in error.todo
 
 
-def test_a_library_that_does_not_parse_is_named_as_that():
-    sources = {**shipped_sources(), "minitorch.tensor": b"def ("}
+@pytest.mark.parametrize(
+    ("module", "added", "expected"),
+    [
+        ("minitorch.tensor", b"def (", "minitorch.tensor in Python"),
+        ("minitorch.tensor", b"return 1", "library that loads"),
+        ("minitorch.optim", b"def (", "library that loads"),
+        ("minitorch.optim", b"a = 1\0", "library that loads"),
+        ("minitorch.optim", b"# \xf1", "minitorch.optim in Python and UTF-8"),
+    ],
+)
+def test_a_library_that_is_not_python_is_named_as_that(module, added, expected):
+    sources = dict(shipped_sources())
+    sources[module] += added + b"\n"
     with pytest.raises(BreaksError) as caught:
         observe([question(SKIP, "created-axis")], sources=sources)
 
-    assert "minitorch.tensor in Python" in caught.value.expected
+    assert expected in caught.value.expected
+    assert "report it" not in caught.value.todo
+
+
+def test_a_broken_library_that_does_not_compile_crashes_while_it_loads():
+    brk = made_break("made", "minitorch.optim", "self.velocity = {}", "break")
+    seen = observe([question(brk, "created-axis")])[0]
+
+    assert Mode.CRASH is seen.observations[0].mode
+    assert Outcome.CRASH is seen.training.outcome
 
 
 def test_a_declared_false_alarm_must_be_one():
