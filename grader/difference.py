@@ -325,6 +325,12 @@ def replaced_lines(before: str, after: str) -> frozenset[int]:
     return frozenset(found)
 
 
+def how_many(before: Sources, after: Sources) -> int:
+    """How many lines differ: of each place, as many as the longer side has."""
+    places = [place for name, text in after.items() for place in blocks(before[name], text)]
+    return sum(max(b - a, d - c) for a, b, c, d in places)
+
+
 @lru_cache(maxsize=256)  # asked for each scenario of a break
 def blocks(before: str, after: str) -> tuple[tuple[int, int, int, int], ...]:
     """Where two texts differ: lines a to b of `before` gave way to lines c to d of `after`."""

@@ -720,7 +720,7 @@ class Run:
         return training.observe(clean and clean.training, library.training, label)
 
     def judge(self, question: Question, library: Library, control: int, sentinel: int) -> Observed:
-        from grader.difference import all_changed_lines, first_difference, reached
+        from grader.difference import all_changed_lines, first_difference, how_many, reached
         from grader.graph import graph
 
         brk, text, live, observations = question.brk, library.text, 0, []
@@ -759,7 +759,7 @@ class Run:
             observations=tuple(observations),
             training=trained,
             clean_training=self.trained_clean,
-            proofs=Proofs(control, sentinel, live, proof, sum(map(len, changed.values()))),
+            proofs=Proofs(control, sentinel, live, proof, how_many(self.clean_text, text)),
             versions={**kept.versions(), "torch": self.torch_version},
             seed=self.seed,
             live=self.live,

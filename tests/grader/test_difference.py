@@ -10,6 +10,7 @@ from grader.difference import (
     array_difference,
     changed_lines,
     first_difference,
+    how_many,
     reached,
     replaced_lines,
 )
@@ -197,3 +198,12 @@ def test_changed_lines_are_those_of_the_new_text():
 )
 def test_replaced_lines_are_those_of_the_old_text(broken, lines):
     assert lines == replaced_lines("a\nb\nc\n", broken)
+
+
+@pytest.mark.parametrize(
+    ("broken", "count"),
+    [("a\nX\nc\n", 1), ("a\n", 2), ("a\n1\n2\nb\nc\n", 2), ("1\n2\n3\n4\n", 4), ("a\nb\nc\n", 0)],
+    ids=["replaced", "deleted", "inserted", "longer", "equal"],
+)
+def test_as_many_lines_differ_as_the_longer_side_has(broken, count):
+    assert count == how_many({"m": "a\nb\nc\n"}, {"m": broken})
