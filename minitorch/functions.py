@@ -47,27 +47,24 @@ def cross_entropy(logits, targets, reduction="mean"):
             "cross_entropy needs logits (N, C) with targets (N,), or (C,) with one target; found "
             f"{z.shape} with {t.shape}. Reshape the logits to (N, C) and the targets to (N,)."
         )
-    classes = z.shape[-1]
-    if t.size and (t.min() < 0 or t.max() >= classes):
-        raise IndexError(f"targets must be in 0 … {classes - 1}; found {t.min()} … {t.max()}")
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f'reduction must be "mean", "sum" or "none"; found {reduction!r}')
     n = t.size or 1
-    picked = (np.arange(t.size), t) if t.ndim else (t,)  # the place of each target in the logits
+    places = places_of(t, z.shape)
     e = z.data - z.data.max(axis=-1, keepdims=True, initial=-math.inf)
-    at_target = e[picked]
+    at_target = e.take(places)
     np.exp(e, out=e)
-    total = e.sum(axis=-1, keepdims=True)
-    losses = np.log(total[..., 0]) - at_target
-    e[picked] -= total[..., 0]  # now e is total (softmax - onehot)
+    total = e.sum(axis=-1)
+    losses = np.log(total) - at_target
+    e.put(places, e.take(places) - total)  # now e is total (softmax - onehot)
     y = losses if reduction == "none" else losses.sum()
     if reduction == "mean":
         y = y / t.size
 
     def _backward(g):
         if z.requires_grad:
-            g = np.asarray(g / n if reduction == "mean" else g)
-            z.grad += e * (g[..., None] / total)
+            g = g / n if reduction == "mean" else g
+            z.grad += e * (g / total)[..., None]
 
     return record("cross_entropy", y, (z,), _backward)
 
@@ -78,3 +75,14 @@ def class_indices(targets):
     if t.size and t.dtype.kind not in "iu":
         raise TypeError(f"targets must be integers (class indices); found {t.dtype}")
     return t.astype(np.intp, copy=False)
+
+
+def places_of(t, shape):
+    """The flat place of each target in logits of `shape`.  Raises IndexError for one outside."""
+    index = (np.arange(t.size), t) if t.ndim else (t,)
+    try:
+        return np.ravel_multi_index(index, shape)
+    except ValueError:
+        raise IndexError(
+            f"targets must be in 0 … {shape[-1] - 1}; found {t.min()} … {t.max()}"
+        ) from None

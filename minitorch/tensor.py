@@ -50,17 +50,9 @@ class Tensor:
         self._op = ""
         self._backward = None
 
-    @property
-    def shape(self):
-        return self.data.shape
-
-    @property
-    def ndim(self):
-        return self.data.ndim
-
-    @property
-    def dtype(self):
-        return self.data.dtype
+    shape = property(operator.attrgetter("data.shape"))
+    ndim = property(operator.attrgetter("data.ndim"))
+    dtype = property(operator.attrgetter("data.dtype"))
 
     def item(self):
         """The one element as a Python number.  Raises ValueError unless there is exactly one."""
@@ -92,7 +84,7 @@ class Tensor:
         gradient = plain(gradient)
         refuse_root(self, gradient)
         if gradient is None:
-            gradient = np.ones(self.shape)
+            gradient = np.array(1.0, ndmin=self.ndim)
         order = topological_order(self)
         for node in order:
             if node._backward is not None or node.grad is None:
@@ -100,7 +92,7 @@ class Tensor:
         self.grad += np.asarray(gradient, dtype=self.dtype)
         for node in reversed(order):
             if not isinstance(node.grad, np.ndarray):  # a 0-d sum is a NumPy scalar
-                node.grad = np.asarray(node.grad, dtype=node.dtype)
+                node.grad = np.asarray(node.grad)
             if node._backward is not None:
                 node._backward(node.grad)
 
@@ -408,17 +400,15 @@ def topological_order(root):
 
     The stack is a list: the depth of a graph is bounded by memory, not by the recursion limit.
     """
-    order: dict = {}  # it keeps the order of its keys, each of them once
-    entered, stack = set(), [root]
+    order, entered, stack = [], set(), [root]
     while stack:
-        node = stack[-1]
-        if node in entered:  # back from its parents, which are in the order
-            order[stack.pop()] = None
-        else:
+        node = stack.pop()
+        if node is None:  # the parents of the one below are in the order
+            order.append(stack.pop())
+        elif node.requires_grad and node not in entered:
             entered.add(node)
-            for parent in node._prev:
-                if parent.requires_grad and parent not in entered:
-                    stack.append(parent)
+            stack += node, None
+            stack += node._prev
     return order
 
 
@@ -426,9 +416,8 @@ def unbroadcast(grad, shape):
     """`grad` summed over the axes along which an operand of `shape` was repeated."""
     if grad.shape == shape:
         return grad
-    extra = grad.ndim - len(shape)
-    if extra:  # axes that broadcasting put in front
-        grad = grad.sum(axis=tuple(range(extra)))
+    for _ in range(grad.ndim - len(shape)):  # axes that broadcasting put in front
+        grad = grad.sum(axis=0)
     for axis, n in enumerate(shape):
         if n != grad.shape[axis]:  # stretched from 1
             grad = grad.sum(axis=axis, keepdims=True)
@@ -450,8 +439,7 @@ def plain(value):
 
 
 def operands(a, b):
-    """`a` and `b` as tensors of one dtype."""
-    a = a if isinstance(a, Tensor) else as_tensor(a, like=b)
+    """The tensor `a` and whatever `b` is, as tensors of one dtype."""
     b = b if isinstance(b, Tensor) else as_tensor(b, like=a)
     return (a, b) if a.data.dtype is b.data.dtype else of_one_dtype((a, b))
 

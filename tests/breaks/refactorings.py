@@ -143,7 +143,7 @@ def renamed_upstream(text: str) -> str:
 @refactoring
 def renamed_locals(text: str) -> str:
     """Other names for the locals of an op, such as kept, inverse, ties, rows, cdf and n."""
-    names = "kept inverse ties rows cols cdf pdf e n order node seen extra stretched piece picked"
+    names = "kept inverse ties rows cols cdf pdf e n order node entered piece places index"
     return _renamed(text, {name: f"the_{name}" for name in names.split()})
 
 

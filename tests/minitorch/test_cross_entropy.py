@@ -111,3 +111,13 @@ def test_the_upstream_gradient_is_not_changed():
     losses.backward(g)
 
     np.testing.assert_array_equal(copy, g)
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_logits_in_column_order_are_read_and_written_by_their_places(reduction):
+    z = mt.Tensor(np.asfortranarray(Z), requires_grad=True)
+    assert not z.data.flags.c_contiguous
+    same = mt.Tensor(Z, requires_grad=True)
+    for logits in (z, same):
+        mt.cross_entropy(logits, T, reduction).sum().backward()
+    np.testing.assert_allclose(z.grad, same.grad, rtol=1e-15)
