@@ -114,10 +114,12 @@ def test_the_upstream_gradient_is_not_changed():
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
-def test_logits_in_column_order_are_read_and_written_by_their_places(reduction):
-    z = mt.Tensor(np.asfortranarray(Z), requires_grad=True)
-    assert not z.data.flags.c_contiguous
-    same = mt.Tensor(Z, requires_grad=True)
-    for logits in (z, same):
-        mt.cross_entropy(logits, T, reduction).sum().backward()
-    np.testing.assert_allclose(z.grad, same.grad, rtol=1e-15)
+def test_logits_in_column_order_give_the_same_loss_and_gradient(reduction):
+    by_column, by_row = (mt.Tensor(z, requires_grad=True) for z in (np.asfortranarray(Z), Z))
+    assert not by_column.data.flags.c_contiguous
+    losses = [mt.cross_entropy(z, T, reduction) for z in (by_column, by_row)]
+    for loss in losses:
+        loss.sum().backward()
+
+    np.testing.assert_allclose(losses[0].data, losses[1].data, rtol=1e-15)
+    np.testing.assert_allclose(by_column.grad, by_row.grad, rtol=1e-15)
