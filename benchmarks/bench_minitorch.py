@@ -271,34 +271,35 @@ def gather(picks: int = 100_000, width: int = 64, rows: int = 1_000) -> dict[str
 # ---------------------------------------------------------------- a long chain
 
 LENGTH = 1_000_000
+Start = float | list[float]  # what the chain begins with: a number, or a vector of one
 
 
-def chain_of_minitorch(length: int) -> tuple[object, Callable[[], object]]:
-    y = mt.Tensor([0.5], requires_grad=True)
+def chain_of_minitorch(length: int, start: Start) -> tuple[object, Callable[[], object]]:
+    y = mt.Tensor(start, requires_grad=True)
     for _ in range(length):
         y = y.tanh()
     return y, y.backward
 
 
-def chain_of_torch(length: int) -> tuple[object, Callable[[], object]]:
-    y = torch.tensor([0.5], dtype=torch.float64, requires_grad=True)
+def chain_of_torch(length: int, start: Start) -> tuple[object, Callable[[], object]]:
+    y = torch.tensor(start, dtype=torch.float64, requires_grad=True)
     for _ in range(length):
         y = y.tanh()
     return y, y.backward
 
 
-def chain_of_hips(length: int) -> tuple[object, Callable[[], object]]:
+def chain_of_hips(length: int, start: Start) -> tuple[object, Callable[[], object]]:
     def f(x: np.ndarray) -> np.ndarray:
         for _ in range(length):
             x = anp.tanh(x)
         return x
 
-    vjp, y = autograd.make_vjp(f)(np.array([0.5]))
-    return y, lambda: vjp(np.ones(1))
+    vjp, y = autograd.make_vjp(f)(np.array(start))
+    return y, lambda: vjp(np.ones(np.shape(start)))
 
 
-def chain_of_mygrad(length: int) -> tuple[object, Callable[[], object]]:
-    y = mg.tensor([0.5])
+def chain_of_mygrad(length: int, start: Start) -> tuple[object, Callable[[], object]]:
+    y = mg.tensor(start)
     for _ in range(length):
         y = mg.tanh(y)
     return y, y.backward
@@ -312,17 +313,17 @@ CHAINS = {
 }
 
 
-def chain_ratios(rounds: int = 5) -> dict[str, float]:
+def chain_ratios(start: Start, rounds: int = 5) -> dict[str, float]:
     """Seconds of the backward pass, in units of torch's, medians of the ratios of each round."""
     measured: dict[str, list[float]] = {name: [] for name in CHAINS}
     names = list(CHAINS)
     for turn in range(rounds):
         times = {}
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
-            _, backward = CHAINS[name](LENGTH)
-            start = time.perf_counter()
+            _, backward = CHAINS[name](LENGTH, start)
+            began = time.perf_counter()
             backward()
-            times[name] = time.perf_counter() - start
+            times[name] = time.perf_counter() - began
             del _, backward
         for name in names:
             measured[name].append(times[name] / times["torch"])
@@ -355,9 +356,9 @@ def peak_of_network(name: str) -> float:
 
 def bytes_of_chain(name: str) -> float:
     """Kilobytes per node that a chain holds once it has gone backward."""
-    CHAINS[name](1000)[1]()
+    CHAINS[name](1000, [0.5])[1]()
     before = high_water()
-    _, backward = CHAINS[name](LENGTH)
+    _, backward = CHAINS[name](LENGTH, [0.5])
     backward()
     return (high_water() - before) / LENGTH / 1e3
 
@@ -440,8 +441,9 @@ def measure() -> list[Row]:
         Row("broadcast add (512, 1) + (512, 512), forward and backward", 1.5),
         Row("cross-entropy (4096, 1000), forward and backward", 1.0),
         Row("gather 100,000 × 64 out of 1,000 rows, backward", 0.4),
-        Row("chain of 1,000,000 tanh, backward, in units of torch", 0.5),
-        Row("its memory for each node", 1.0, unit=" kB"),
+        Row("chain of 1,000,000 tanh of a vector (1,), backward, in units of torch", 0.5),
+        Row("the same of a number, shape ()", 0.5),
+        Row("memory of the chain for each node", 1.0, unit=" kB"),
     ]
     for row, what in zip(rows, MEASURES, strict=True):
         if row.unit:
@@ -460,7 +462,8 @@ MEASURES: dict[str, Callable] = {
     "add": lambda: ratios(agree(broadcast_add()), "NumPy", rounds=61),
     "cross-entropy": lambda: ratios(agree(cross_entropy()), "NumPy", rounds=61, budget=0.1),
     "gather": lambda: ratios(agree(gather()), "NumPy", rounds=21, budget=0.1),
-    "chain": chain_ratios,
+    "chain": lambda: chain_ratios([0.5]),
+    "chain of a number": lambda: chain_ratios(0.5),
     "memory of chain": bytes_of_chain,
 }
 
