@@ -1,18 +1,19 @@
 """`python -m breaks` and the entry point: no traceback even for Ctrl-C while modules load."""
 
 import gc
-import sys
+
+from breaks.leave import leave
 
 
 def main() -> None:
-    """Runs the command line and exits with its code."""
+    """Runs the command line and ends the process with its code."""
     gc.disable()  # a command is short: to look for cycles takes longer than what they hold is worth
     try:
         from breaks.cli import cli
 
-        sys.exit(cli.run())
+        leave(cli.run())
     except KeyboardInterrupt:
-        sys.exit(130)
+        leave(130)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,24 @@
+"""How a process ends that has said what it had to say."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from typing import NoReturn
+
+
+def leave(code: int) -> NoReturn:
+    """Ends this process with an exit code, and lets the system take the memory back in one piece.
+
+    What was registered to run at the end runs, and what was printed is flushed, as by `sys.exit`.
+    But no module and no object is taken down first: after NumPy and a recording, that is a tenth of
+    a command's time.  (mypy ends in the same way.)
+    """
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (AttributeError, OSError, ValueError):  # none, full, closed: Python says 120 then
+            code = code or 120
+    os._exit(code)
