@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks import i18n
 from breaks.difference import sites, unified
@@ -37,16 +36,14 @@ class Point(StrEnum):
     LIVE = "live"  # a detector sees it; or, if it is declared equivalent, none does
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """A point that does not hold, and why."""
 
     point: Point
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """What is known of one break."""
 
     name: str

@@ -10,9 +10,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -28,8 +27,7 @@ def N_(text: str) -> str:  # noqa: N802 - the name that catalogue extractors kno
     return text
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What a command answers: a document for programs, a text for people, an exit code.
 
     `text` may be a function, called only when a person reads.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from breaks.untangle import changes
 
@@ -11,8 +11,7 @@ CONTEXT = 3
 Sources = Mapping[str, bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """One place of a break: the file, the line where it starts, what goes and what comes."""
 
     file: str

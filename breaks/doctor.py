@@ -7,9 +7,9 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from breaks import i18n, terminal
 from breaks.errors import BreaksError, Exit
@@ -38,8 +38,7 @@ class Health(StrEnum):
     BAD = "bad"  # must be put right
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(NamedTuple):
     """One part of the installation: how it is, what was seen, what to do."""
 
     part: str

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -29,14 +28,13 @@ SURPRISE = re.compile(r"[-+]?(0[0-7_]+|[0-9][0-9_]*(:[0-9:._]+)+)")  # 010 is 8,
 Place = tuple[str | int, ...]  # the keys and indices that lead to a value
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """The data of a file, the line of every value in it, and how unquoted values were written."""
 
     name: str
     data: Any
-    lines: Mapping[Place, int] = field(default_factory=dict)
-    written: Mapping[Place, str] = field(default_factory=dict)
+    lines: Mapping[Place, int] = {}
+    written: Mapping[Place, str] = {}
 
     def line(self, place: Place = ()) -> int:
         """The line of the value at `place`, or of the nearest one around it."""

@@ -6,8 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks import __version__, console, here, i18n
 from breaks.create import lab_folders
@@ -17,8 +16,7 @@ from breaks.workspace import Workspace
 _ = i18n.gettext
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """What the first screen tells."""
 
     workspace: str | None

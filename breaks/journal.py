@@ -6,10 +6,9 @@ Any number of breaks may be applied, as long as it makes no difference in which 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from breaks import i18n
 from breaks.errors import BreaksError, Exit
@@ -58,8 +57,7 @@ class State(StrEnum):
     GONE = "gone"  # somebody else put the original lines back
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
+class Standing(NamedTuple):
     """A recorded break and how it stands."""
 
     id: str
@@ -68,8 +66,7 @@ class Standing:
     files: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """The working copy as its bytes say."""
 
     breaks: tuple[Standing, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from breaks.pattern import hole
 
@@ -94,8 +94,7 @@ def dotted(node) -> str | None:
     return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else None
 
 
-@dataclass(frozen=True, slots=True)
-class Aliases:
+class Aliases(NamedTuple):
     """What a module calls the modules that it imports, and what it takes from them."""
 
     full: Mapping[str, str]  # local name → full name

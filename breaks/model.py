@@ -1,8 +1,8 @@
 """What a break is: a fault as data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 Text = Mapping[str, str]  # language → text
 
@@ -25,8 +25,7 @@ class Family(StrEnum):
     TRAINING = "training"  # optimiser, loss and loop
 
 
-@dataclass(frozen=True, slots=True)
-class Rewrite:
+class Rewrite(NamedTuple):
     """One change of source: inside `scope`, what `pattern` matches becomes `replace`."""
 
     module: str  # dotted name, below minitorch
@@ -34,11 +33,10 @@ class Rewrite:
     patterns: tuple[str, ...]  # alternatives; $NAME stands for any code
     replace: str
     matches: int = 1
-    where: Mapping[str, str] = field(default_factory=dict)  # metavariable → regular expression
+    where: Mapping[str, str] = {}  # metavariable → regular expression
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """Where the fault happened for real."""
 
     library: str
@@ -46,8 +44,7 @@ class Report:
     note: Text  # what happened there, in our own words
 
 
-@dataclass(frozen=True, slots=True)
-class Break:
+class Break(NamedTuple):
     """A fault, what people believe that leads to it, and where it happened."""
 
     id: str

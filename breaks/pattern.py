@@ -6,8 +6,8 @@ import ast
 import re
 import textwrap
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from breaks import i18n
 from breaks.refusal import Reason, Refusal
@@ -26,8 +26,7 @@ TOKEN = re.compile(
 IDENTIFIER = re.compile(r"__hole_([A-Z][A-Z0-9_]*)__")
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """A pattern or a replacement: its text, and its tree with identifiers for metavariables."""
 
     text: str

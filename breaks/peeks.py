@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from breaks.drafts import draft
 from breaks.record import Unfinished
@@ -14,8 +14,7 @@ from breaks.workspace import Workspace
 FILE = "peeks.jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Peek:
+class Peek(NamedTuple):
     """A break applied by hand at some time."""
 
     id: str

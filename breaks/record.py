@@ -11,9 +11,8 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks import i18n
 from breaks.errors import BreaksError, Exit
@@ -24,8 +23,7 @@ VERSION = 1
 FILE = JOURNAL
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """What one break did to one module."""
 
     module: str
@@ -33,8 +31,7 @@ class Change:
     after: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Applied:
+class Applied(NamedTuple):
     """A break in the working copy: its changes, and when it was made."""
 
     id: str
@@ -42,8 +39,7 @@ class Applied:
     changes: tuple[Change, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Unfinished:
+class Unfinished(NamedTuple):
     """An intention: files to change, and what will be applied once they are."""
 
     action: str  # apply | revert
@@ -53,15 +49,14 @@ class Unfinished:
     then: tuple[Applied, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """What is applied, in order, and at most one intention."""
 
     applied: tuple[Applied, ...] = ()
     unfinished: Unfinished | None = None
 
     def intending(self, unfinished: Unfinished) -> Record:
-        return replace(self, unfinished=unfinished)
+        return self._replace(unfinished=unfinished)
 
     @property
     def empty(self) -> bool:

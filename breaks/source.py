@@ -8,8 +8,8 @@ import io
 import re
 import tokenize
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from breaks import i18n
 from breaks.refusal import Reason, Refusal
@@ -21,8 +21,7 @@ NEWLINE = re.compile(rb"\r\n|\r|\n")  # where Python ends a line
 NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)  # what ast.parse raises
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """The text of a module without its byte-order mark, and its tree.
 
     `ast` counts lines from 1 and columns in UTF-8 bytes, so positions are offsets into `body`.

@@ -6,8 +6,8 @@ import ast
 import itertools
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from breaks import i18n
 from breaks.match import Bindings
@@ -23,8 +23,7 @@ OUTER = -1  # parentheses around the whole replacement; those around the nth $X 
 MANY = 8  # with more places for parentheses, only none and all are tried
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(NamedTuple):
     """One match: the nodes, where they stand, what the metavariables are bound to, what comes."""
 
     nodes: tuple[ast.AST, ...]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import NamedTuple
 
 from breaks import i18n
 from breaks.drafts import save
@@ -16,8 +16,7 @@ _ = i18n.gettext
 SHOWN = 40  # lines of a difference; the copies have the rest
 
 
-@dataclass(frozen=True, slots=True)
-class Tangle:
+class Tangle(NamedTuple):
     """A break that cannot leave a file by itself: the break, its change, what is there now."""
 
     id: str

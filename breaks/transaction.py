@@ -14,9 +14,9 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 from breaks import bytecode, durable, i18n, lock, peeks, signals
 from breaks.drafts import draft, save, sweep
@@ -36,8 +36,7 @@ class Outcome(StrEnum):
     KEPT = "kept"  # edited in between: nothing was touched
 
 
-@dataclass(frozen=True, slots=True)
-class Recovery:
+class Recovery(NamedTuple):
     """A command that had been stopped, and what became of it."""
 
     action: str

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 NEVER = -(1 << 30)  # how much is in common where no way leads
 LARGEST = 6_000_000  # cells of the comparison; beyond, the texts have too little in common
@@ -68,8 +68,7 @@ def _carriage(text: bytes) -> bool:
     return b"\r\n" in text and text.count(b"\r\n") == text.count(b"\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Hunk:
+class Hunk(NamedTuple):
     """Lines `start` to `stop` of a text, and what stands instead of them in the other."""
 
     start: int

@@ -10,8 +10,8 @@ import os
 import re
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from breaks import i18n
 from breaks.errors import BreaksError, Exit
@@ -24,16 +24,14 @@ LARGEST = 64 << 10  # bytes of `breaks.toml`
 INSTALLED = {"site-packages", "dist-packages"}
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(NamedTuple):
     """What `breaks.toml` says: folders of one's own breaks and labs."""
 
     catalog: tuple[Path, ...] = ()
     labs: tuple[Path, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(NamedTuple):
     """A root folder and what its `breaks.toml` says."""
 
     root: Path

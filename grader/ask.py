@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks import i18n
 from grader.prediction import CONFIDENCES, First, Prediction, Said, TrainingSaid
@@ -36,16 +35,14 @@ DTYPES = ("float64", "float32", "float16", "int64", "int32", "bool")
 LONGEST_LINE = 400  # characters of a `because`
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One word that answers a question, and what it means."""
 
     word: str
     meaning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One thing to ask.  `parse` turns what was typed into a token, or raises `UnclearError`."""
 
     key: str

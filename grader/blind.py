@@ -7,9 +7,8 @@ words stand in blind.yaml; every number, name and table comes from the matrix.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks.model import Break
 from grader.matrix import Blind, Cell, Matrix, Row
@@ -27,8 +26,7 @@ def page(found: Matrix, breaks: Mapping[str, Break], labs: Sequence[Lab], langua
     return Writer(found, breaks, labs, read_yaml(WORDS).data, language).page()
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
+class Writer(NamedTuple):
     """The matrix and everything that is needed to write about it."""
 
     found: Matrix

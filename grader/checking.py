@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks import console, i18n
 from breaks.console import Reply
@@ -24,8 +23,7 @@ UNSEEN = object()
 PAUSE = 0.25  # seconds between two looks at a watched file
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """How to observe."""
 
     live: bool = False

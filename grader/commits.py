@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks.workspace import Workspace
 from grader import lines
@@ -31,8 +30,7 @@ class Damage(StrEnum):
     NEWER = "newer"  # intact, but written by a newer version
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(NamedTuple):
     """One committed prediction."""
 
     number: int  # the line in the file
@@ -56,8 +54,7 @@ class Commit:
         return tuple(name for name, digest in digests.items() if self.scenarios.get(name) != digest)
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """A line of the chain that is not as it was written."""
 
     number: int
@@ -74,8 +71,7 @@ class Fault:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Chain:
+class Chain(NamedTuple):
     """All commits that are intact, and every line that is not."""
 
     commits: tuple[Commit, ...]

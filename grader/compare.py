@@ -8,9 +8,8 @@ between is a dead band, in which nothing is claimed.  `not (error <= tolerance)`
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,8 +27,7 @@ class Verdict(StrEnum):
     NOTHING = "nothing"  # there was no entry to compare
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(NamedTuple):
     """The verdict, and the worst entry."""
 
     verdict: Verdict

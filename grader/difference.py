@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Any
@@ -302,7 +301,7 @@ class View:
 
 
 def replace_evidence(one: Difference, evidence: dict[str, Any], origin: Any) -> Difference:
-    return replace(one, evidence=evidence, origin=origin)
+    return one._replace(evidence=evidence, origin=origin)
 
 
 def indent(line: str) -> int:

@@ -6,8 +6,7 @@ Plain data: made where the recordings are, kept with the observation, drawn wher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from grader.reading import Reading
@@ -18,8 +17,7 @@ MOST_NODES = 60  # a larger graph is not drawn
 MOST_CELLS = 200  # nor are the entries of a larger array
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(NamedTuple):
     """One array, short, on both libraries."""
 
     clean: str
@@ -36,8 +34,7 @@ class Value:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class GraphNode:
+class GraphNode(NamedTuple):
     """One tensor of the program; `parents` are places in the list of nodes."""
 
     name: str

@@ -7,9 +7,8 @@ Nothing is ever subtracted.  What could not be observed, or lies inside a dead b
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.prediction import First, Prediction, Said, TrainingSaid
 from grader.recording import (
@@ -54,8 +53,7 @@ class Why(StrEnum):
     NOT_ASKED = "not-asked"  # there is no prediction, or nothing was observed
 
 
-@dataclass(frozen=True, slots=True)
-class Facet:
+class Facet(NamedTuple):
     """One thing said beside what happened."""
 
     name: str  # phase, mode, tensor, shape, dtype, values, outcome, or a detector
@@ -78,8 +76,7 @@ class Facet:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class ScenarioVerdict:
+class ScenarioVerdict(NamedTuple):
     """One scenario: the first difference with its details, and what each detector did."""
 
     scenario: str
@@ -122,8 +119,7 @@ class ScenarioVerdict:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """One break of one lab, judged."""
 
     lab: str
@@ -207,7 +203,7 @@ def judge(
     verdict = Verdict(
         observed.lab, observed.break_id, scenarios, training, (), prediction is not None
     )
-    return replace(verdict, detectors=tuple(_detector_scores(scenarios)))
+    return verdict._replace(detectors=tuple(_detector_scores(scenarios)))
 
 
 def _misses(facets: Iterable[Facet]) -> int:
@@ -241,7 +237,7 @@ def _scenario(seen: Observation, said: Said | None, changed: bool) -> ScenarioVe
 
 
 def _unscored(facet: Facet, why: Why) -> Facet:
-    return replace(facet, mark=Mark.UNSCORED, points=0.0, possible=0.0, why=why)
+    return facet._replace(mark=Mark.UNSCORED, points=0.0, possible=0.0, why=why)
 
 
 def _first(said: First | None, seen: Difference) -> Iterable[Facet]:
@@ -314,8 +310,8 @@ def _detector(detector: Detector, said: Answer | None, seen: Observation) -> Fac
     said_text = "" if said is None else said.value
     if happened is Answer.UNAVAILABLE:
         facet = Facet(detector.value, said_text, happened.value, Mark.UNSCORED)
-        return replace(facet, why=Why.UNAVAILABLE)
-    return replace(_compare(detector.value, said_text, happened.value, 1.0), points=0, possible=0)
+        return facet._replace(why=Why.UNAVAILABLE)
+    return _compare(detector.value, said_text, happened.value, 1.0)._replace(points=0, possible=0)
 
 
 def _training(prediction: Prediction | None, seen: TrainingObservation) -> tuple[Facet, ...]:
@@ -325,7 +321,7 @@ def _training(prediction: Prediction | None, seen: TrainingObservation) -> tuple
         return (_unscored(outcome, Why.UNCERTAIN),)
     others = [run.outcome for run in seen.runs if run.outcome is not Outcome.SAME]
     if outcome.mark is Mark.WRONG and said and said.outcome in others:  # so it went in one form
-        outcome = replace(outcome, mark=Mark.PARTLY, points=OUTCOME / 2)
+        outcome = outcome._replace(mark=Mark.PARTLY, points=OUTCOME / 2)
     if seen.outcome is Outcome.CRASH and seen.phase is not Phase.NOWHERE:
         phase = said.phase if said else None
         return (

@@ -7,9 +7,8 @@ what this version does not know is left alone, so that the record survives upgra
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks.workspace import Workspace
 from grader import lines
@@ -40,8 +39,7 @@ class Stage(StrEnum):
     EXPLAINED = "explained"
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """The last check of one committed prediction."""
 
     lab: str
@@ -53,8 +51,7 @@ class Checked:
     answers: tuple[tuple[int, bool], ...]  # confidence, hit
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """Everything that happened in a workspace, in order."""
 
     events: tuple[Json, ...]
@@ -160,8 +157,7 @@ def note_check(
     note(ws, Event.CHECKED, lab, break_id, commit=commit, score=score, misses=misses, answers=pairs)
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One break of one lab in the overview: its first attempt, and its variant."""
 
     lab: str

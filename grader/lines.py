@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from breaks import durable, lock
 from breaks.drafts import save
@@ -19,8 +18,7 @@ from breaks.workspace import Workspace
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line of a file; `document` is None where it is no JSON object."""
 
     number: int

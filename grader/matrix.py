@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from breaks import i18n
 from breaks.model import Break
@@ -54,8 +53,7 @@ def plain(one: Input) -> bool:
     return drawn and one.dtype != "float32" and len(one.shape) in (1, 2) and min(one.shape) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
+class Cell(NamedTuple):
     """One break in one scenario."""
 
     lab: str
@@ -95,8 +93,7 @@ class Cell:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One break."""
 
     break_id: str
@@ -153,8 +150,7 @@ class Row:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Blind:
+class Blind(NamedTuple):
     """A fault that a detector misses, and why: how far it came where the detector looked.
 
     The reason is a Reach, or one of the words of `why_blind` for what came out and was not seen.
@@ -168,8 +164,7 @@ class Blind:
     mode: Mode = Mode.UNAFFECTED
 
 
-@dataclass(frozen=True, slots=True)
-class Matrix:
+class Matrix(NamedTuple):
     """All rows, in the order of the breaks' ids."""
 
     rows: tuple[Row, ...]
@@ -425,8 +420,7 @@ def same_curve(ours: Sequence[float | None], theirs: Sequence[float | None]) -> 
 # ------------------------------------------------------------------ the first look
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(NamedTuple):
     """What a first look at the probes says of one break."""
 
     reached: tuple[str, ...]  # the probes that execute a changed line
@@ -562,7 +556,7 @@ def first_look(
             left.discard(number)
             return
         name, run = asked[number - len(first)]
-        looks[name] = replace(looks[name], changed=tuple(changed_probes(run, before, sections)))
+        looks[name] = looks[name]._replace(changed=tuple(changed_probes(run, before, sections)))
 
     pool.run(jobs(), workers=workers, way=way, on_done=take)
     return looks

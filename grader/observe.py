@@ -17,10 +17,10 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from breaks import i18n
 from breaks.errors import Exit
@@ -59,8 +59,7 @@ CLEAN = "clean"
 SENTINEL = "sentinel"
 
 
-@dataclass(frozen=True, slots=True)
-class Question:
+class Question(NamedTuple):
     """One break, in scenarios of one lab."""
 
     lab: str
@@ -139,7 +138,7 @@ def observe(
             require_live=require_live,
         )
         for i, observed in zip(missing, run.answers(), strict=True):
-            answers[i] = replace(observed, seconds=time.monotonic() - started)
+            answers[i] = observed._replace(seconds=time.monotonic() - started)
             cache.put(keys[i], answers[i].to_json())
         cache.trim()
     return [answers[i] for i in range(len(questions))]
@@ -155,7 +154,7 @@ def from_cache(data: Any) -> Observed | None:
     if data is None:
         return None
     try:
-        return replace(Observed.from_json(data), cached=True, seconds=0.0)
+        return Observed.from_json(data)._replace(cached=True, seconds=0.0)
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
 

@@ -30,9 +30,9 @@ import time
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 _LIBRARIES = ("OPENBLAS", "OMP", "MKL", "NUMEXPR")
 THREADS = {f"{name}_NUM_THREADS": "1" for name in _LIBRARIES} | {"VECLIB_MAXIMUM_THREADS": "1"}
@@ -47,8 +47,7 @@ def one_thread() -> None:
         os.environ.setdefault(name, value)
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(NamedTuple):
     """What a job may use.  Processor time decides a hang: it does not depend on the load."""
 
     cpu: int = 3  # seconds of processor time
@@ -436,7 +435,7 @@ class _Spawned:
             start_new_session=True,
         )
         self.cwd = cwd
-        head = {"nonce": self.nonce, "limits": asdict(limits), "parent": os.getpid(), "job": job}
+        head = {"nonce": self.nonce, "limits": limits._asdict(), "parent": os.getpid(), "job": job}
         self._text = json.dumps(head).encode()
 
     def kill(self) -> None:

@@ -9,8 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.recording import Answer, Detector, Mode, Outcome, Pattern, Phase, Shape
 
@@ -20,8 +19,7 @@ VERSION = 1  # of the canonical form
 CONFIDENCES = (20, 40, 60, 80, 95)  # what the terminal offers; a file may say any 0 … 100
 
 
-@dataclass(frozen=True, slots=True)
-class First:
+class First(NamedTuple):
     """How a scenario is said to differ first from the correct library; the details may be left."""
 
     phase: Phase
@@ -60,12 +58,11 @@ class First:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(NamedTuple):
     """Everything that is said of one scenario."""
 
     first: First
-    detectors: Mapping[Detector, Answer] = field(default_factory=dict)  # fires or silent
+    detectors: Mapping[Detector, Answer] = {}  # fires or silent
     confidence: int | None = None  # percent, that phase and mode are right
     because: str = ""
 
@@ -90,8 +87,7 @@ class Said:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingSaid:
+class TrainingSaid(NamedTuple):
     """What is said of training the grammar MLP; `phase` only where it is to crash."""
 
     outcome: Outcome
@@ -109,8 +105,7 @@ class TrainingSaid:
         return cls(Outcome(data["outcome"]), None if phase is None else Phase(phase))
 
 
-@dataclass(frozen=True, slots=True)
-class Prediction:
+class Prediction(NamedTuple):
     """One break of one lab: an answer for each scenario, and one for the training."""
 
     lab: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import signal
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.arrays import Recorded, decode
 from grader.pool import End, Report
@@ -13,8 +12,7 @@ from grader.pool import End, Report
 UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)
 
 
-@dataclass(frozen=True, slots=True)
-class Crash:
+class Crash(NamedTuple):
     """Why a section is not complete."""
 
     phase: str  # load, forward, backward, step, property

@@ -7,9 +7,8 @@ has `to_json()` and `from_json()`; JSON holds tokens, numbers, strings, lists an
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from grader.graph import GraphNode
 
@@ -108,8 +107,7 @@ def _shape(value: Any) -> Shape | None:
     return None if value is None else tuple(int(n) for n in value)
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(NamedTuple):
     """Where the fault starts: the first node of the graph that differs."""
 
     node: str  # the leaf's name, or op#index in topological order
@@ -140,8 +138,7 @@ class Origin:
         return cls(**{**data, "phase": Phase(data["phase"])})
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(NamedTuple):
     """The first difference between the correct and the broken library in one scenario."""
 
     phase: Phase
@@ -154,7 +151,7 @@ class Difference:
     pattern: Pattern | None = None
     factor: float | None = None  # for scaled and sign-flipped; the constant, for offset
     error: str = ""  # "ValueError: …" for a crash; the limit, for a hang
-    evidence: Mapping[str, Any] = field(default_factory=dict)  # found, expected, max_error, …
+    evidence: Mapping[str, Any] = {}  # found, expected, max_error, …
     origin: Origin | None = None
 
     def to_json(self) -> Json:
@@ -194,15 +191,12 @@ class Difference:
 UNAFFECTED = Difference(Phase.NOWHERE, Mode.UNAFFECTED)
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """The answer of one detector, with what it looked at."""
 
     detector: Detector
     answer: Answer
-    evidence: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # numbers and strings; "why" for a person
+    evidence: Mapping[str, Any] = {}  # numbers and strings; "why" for a person
     cases: tuple[
         Mapping[str, Any], ...
     ] = ()  # each case that ran: {"name", "checked", "answer", …}
@@ -229,8 +223,7 @@ class Result:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """Everything that was seen of one break in one scenario."""
 
     lab: str
@@ -308,8 +301,7 @@ class Observation:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingRun:
+class TrainingRun(NamedTuple):
     """One form of the grammar MLP, trained on one library."""
 
     form: Form
@@ -352,8 +344,7 @@ class TrainingRun:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class TrainingObservation:
+class TrainingObservation(NamedTuple):
     """Both forms of the grammar MLP under one break (`break_id` is "" for the correct library)."""
 
     break_id: str
@@ -403,8 +394,7 @@ class TrainingObservation:
         return cls(data["break"], tuple(TrainingRun.from_json(run) for run in data["runs"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Proofs:
+class Proofs(NamedTuple):
     """Why the answers may be believed; each was checked in the run that gave them."""
 
     control: int  # detector answers on the correct library, each as it must be
@@ -427,8 +417,7 @@ class Proofs:
         return cls(**data)
 
 
-@dataclass(frozen=True, slots=True)
-class Observed:
+class Observed(NamedTuple):
     """One break of one lab, in all the scenarios asked for, with the proofs of the run."""
 
     lab: str

@@ -10,16 +10,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 CALIBRATION_AFTER = 5  # answers before the table is shown
 LEVELS = (20, 40, 60, 80, 95)
 BIT = 0.5  # points for one bit: the five detectors often agree, and must not outweigh the rest
 
 
-@dataclass(frozen=True, slots=True)
-class DetectorScore:
+class DetectorScore(NamedTuple):
     """One detector over all scenarios."""
 
     detector: str
@@ -75,8 +73,7 @@ def brier(confidence: int, hit: bool) -> float:
     return (confidence / 100 - hit) ** 2
 
 
-@dataclass(frozen=True, slots=True)
-class CalibrationRow:
+class CalibrationRow(NamedTuple):
     """All answers given with about the same confidence."""
 
     level: int
@@ -91,8 +88,7 @@ class CalibrationRow:
         return {"level": self.level, "answers": self.answers, "hits": self.hits}
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(NamedTuple):
     """How sure a learner is, beside how often they are right."""
 
     rows: tuple[CalibrationRow, ...]

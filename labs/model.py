@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 Text = Mapping[str, str]  # language → sentence
 
@@ -34,8 +33,7 @@ class Fill(StrEnum):
     ONES = "ones"
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(NamedTuple):
     """One named input of a scenario."""
 
     name: str
@@ -56,8 +54,7 @@ class Input:
         return not self.constant and not self.is_integer
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """How the inputs are trained, where a scenario asks for steps."""
 
     lr: float = 0.1
@@ -67,8 +64,7 @@ class Fit:
     micro_batches: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Scenario:
+class Scenario(NamedTuple):
     """One small program that is run on the correct and on the broken library."""
 
     lab: str
@@ -96,8 +92,7 @@ class Scenario:
         return self.name.replace("-", "_")
 
 
-@dataclass(frozen=True, slots=True)
-class Lab:
+class Lab(NamedTuple):
     """One step of the curriculum."""
 
     id: str
@@ -119,8 +114,7 @@ class Lab:
 
     def variant(self) -> Lab:
         """The second attempt: the same ideas with other shapes (`lab02.b`)."""
-        return replace(
-            self,
+        return self._replace(
             id=f"{self.id}.b",
             scenarios={name: vary(one, f"{self.id}.b") for name, one in self.scenarios.items()},
             is_variant=True,
@@ -130,8 +124,7 @@ class Lab:
 def vary(scenario: Scenario, lab: str) -> Scenario:
     """The scenario with the inputs of its variant, if it has one."""
     inputs = scenario.variants[0] if scenario.variants else scenario.inputs
-    return replace(
-        scenario,
+    return scenario._replace(
         lab=lab,
         inputs=inputs,
         variants=(),

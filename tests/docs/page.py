@@ -2,16 +2,15 @@
 
 import doctest
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 FENCE = re.compile(r"^(?P<indent> *)(?P<ticks>```+)(?P<kind>[\w-]*)\s*$")
 PLACE = re.compile(r"^<!-- runs-in: (.*) -->$", re.MULTILINE)
 PLACES = ("workspace", "clone", "empty")  # what `breaks init` makes; the repository; a new folder
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A fenced block: its first line in the page (0-based, after the fence) and its lines."""
 
     kind: str
@@ -20,8 +19,7 @@ class Block:
     indent: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """A command or a Python statement, and the lines that the page shows below it."""
 
     kind: str  # console or pycon
@@ -36,8 +34,7 @@ class PageError(Exception):
     """A page that cannot be read; says the line."""
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """The text of a page and what its name and comments say about how to run it."""
 
     name: str

@@ -4,7 +4,6 @@ import importlib.metadata
 import os
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -119,10 +118,10 @@ def test_the_key_depends_on_everything_that_the_answer_depends_on(monkeypatch, t
         key(seed=8),
         key(references=tmp_path),
         key(sources={**sources, "minitorch.optim": b""}),
-        key(replace(asked, brk=other)),
-        key(replace(asked, brk=replace(SKIP, equivalent=True))),
+        key(asked._replace(brk=other)),
+        key(asked._replace(brk=SKIP._replace(equivalent=True))),
         key(question(SKIP, "equal-shapes")),
-        key(replace(asked, scenarios=(replace(scenario, digest="x"),))),
+        key(asked._replace(scenarios=(scenario._replace(digest="x"),))),
     ]
     monkeypatch.setattr(kept, "kit_digest", lambda: "another grader")
     keys.append(key())
@@ -142,7 +141,7 @@ def test_an_unchanged_question_is_answered_from_the_cache_without_numpy(tmp_path
 
     assert not first.cached
     assert again.cached
-    assert replace(first, seconds=0.0, cached=True) == again
+    assert first._replace(seconds=0.0, cached=True) == again
 
     code = (
         "import sys\n"
@@ -178,7 +177,7 @@ def test_a_damaged_answer_of_a_real_question_is_asked_again(tmp_path):
     again = observe([asked], state=tmp_path)[0]
 
     assert not again.cached
-    assert replace(first, seconds=0.0) == replace(again, seconds=0.0)
+    assert first._replace(seconds=0.0) == again._replace(seconds=0.0)
 
 
 # What an observation imports besides: it reads what the key names, or speaks to people.

@@ -1,7 +1,5 @@
 """Prediction × observation → verdict, as a table of cases."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -121,7 +119,7 @@ def test_each_facet_is_judged_by_itself(said, seen, marks, points, possible):
 
 
 def test_what_lies_in_a_dead_band_is_not_scored():
-    doubtful = replace(made.SCALED, evidence={"uncertain": "max error 1e-6"})
+    doubtful = made.SCALED._replace(evidence={"uncertain": "max error 1e-6"})
     one = verdict(First(N, Mode.UNAFFECTED), doubtful)
 
     assert {f.why for f in one.facets} == {Why.UNCERTAIN}

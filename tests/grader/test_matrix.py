@@ -1,7 +1,6 @@
 """The kill matrix: who sees what, where nobody looks, and why."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -158,7 +157,7 @@ def test_curves_are_the_same_up_to_the_order_of_additions():
 def scenario(**changes):
     plain = {"backward": 1, "fit": None, "vary": True, "false_alarms": (), "inputs": ()}
     inputs = changes.pop("inputs", (Input("a", (3, 2)),))
-    return replace(lab02().scenarios["equal-shapes"], **{**plain, **changes, "inputs": inputs})
+    return lab02().scenarios["equal-shapes"]._replace(**{**plain, **changes, "inputs": inputs})
 
 
 def test_an_ordinary_scenario_is_what_one_types_first():

@@ -1,7 +1,5 @@
 """Control, sentinel, live, provenance: each missing proof is an error of the kit, and no answer."""
 
-from dataclasses import replace
-
 import pytest
 
 from breaks.errors import BreaksError
@@ -118,7 +116,7 @@ def test_no_control_when_the_library_itself_is_wrong():
     assert tensor != sources["minitorch.tensor"]
     scenario = probes().scenarios["elementwise"]
     error = refused(
-        replace(question(SKIP), lab="probes", scenarios=(scenario,)),
+        question(SKIP)._replace(lab="probes", scenarios=(scenario,)),
         sources={**sources, "minitorch.tensor": tensor},
     )
 
@@ -138,7 +136,7 @@ def test_no_control_when_the_correct_library_does_not_learn():
 
 def with_first_input(scenario, **changed):
     first, *rest = scenario.inputs
-    return replace(scenario, inputs=(replace(first, **changed), *rest))
+    return scenario._replace(inputs=(first._replace(**changed), *rest))
 
 
 def test_what_is_large_is_drawn_in_a_child_whose_memory_is_limited(monkeypatch):
@@ -153,9 +151,9 @@ def test_what_is_large_is_drawn_in_a_child_whose_memory_is_limited(monkeypatch):
 
 def test_numbers_that_cannot_be_drawn_are_reported_as_a_fault_of_the_scenario():
     asked = question(SKIP, "created-axis")
-    mine = replace(asked.scenarios[0], lab="mine")
+    mine = asked.scenarios[0]._replace(lab="mine")
     scenario = with_first_input(mine, dtype="int64", shape=(), values=10**30)
-    error = refused(replace(asked, scenarios=(scenario,)))
+    error = refused(asked._replace(scenarios=(scenario,)))
 
     assert 5 == error.code
     assert "Mend the scenario" in error.todo
@@ -191,15 +189,15 @@ def test_a_broken_library_that_does_not_compile_crashes_while_it_loads():
 
 def test_a_declared_false_alarm_must_be_one():
     asked = question(SKIP, "created-axis")
-    scenario = replace(asked.scenarios[0], false_alarms=("gradcheck",))
-    error = refused(replace(asked, scenarios=(scenario,)))
+    scenario = asked.scenarios[0]._replace(false_alarms=("gradcheck",))
+    error = refused(asked._replace(scenarios=(scenario,)))
 
     assert 5 == error.code
     assert "false alarm" in error.expected
 
 
 def test_an_undeclared_false_alarm_is_no_control():
-    scenario = replace(probes().scenarios["relu-at-kink"], false_alarms=())
+    scenario = probes().scenarios["relu-at-kink"]._replace(false_alarms=())
     brk = made_break("made", "minitorch.tensor", "np.where(x.data <= 0, 0, g)", "g")
     error = refused(module.Question("probes", brk, (scenario,)))
 
@@ -222,7 +220,7 @@ def test_a_detector_that_sees_nothing_is_noticed_by_the_sentinel(monkeypatch, de
 
     def blind(one, *given):
         found = real(one, *given)
-        return replace(found, answer=Answer.SILENT) if one is detector else found
+        return found._replace(answer=Answer.SILENT) if one is detector else found
 
     monkeypatch.setattr(detectors, "detect", blind)
     error = refused(question(SKIP, "created-axis"))
@@ -237,7 +235,7 @@ def test_a_break_that_changes_nothing_is_not_live():
 
     assert 5 == refused(asked).code
     assert 0 == observe([asked], require_live=False)[0].proofs.live
-    assert 0 == observe([replace(asked, brk=replace(same, equivalent=True))])[0].proofs.live
+    assert 0 == observe([asked._replace(brk=same._replace(equivalent=True))])[0].proofs.live
 
 
 def test_an_answer_without_the_proof_of_life_is_not_taken_from_the_cache(tmp_path):
@@ -249,7 +247,7 @@ def test_an_answer_without_the_proof_of_life_is_not_taken_from_the_cache(tmp_pat
 
 
 def test_a_break_declared_equivalent_that_shows_is_an_error():
-    error = refused(question(replace(SKIP, equivalent=True), "created-axis"))
+    error = refused(question(SKIP._replace(equivalent=True), "created-axis"))
 
     assert 5 == error.code
     assert "as the break declares" in error.expected
@@ -359,10 +357,10 @@ SCENARIOS = {
 def test_a_scenario_of_ones_own_that_is_wrong_is_to_be_mended(what):
     shipped = lab02().scenarios["created-axis"]
     source = f"def mine(lib, a, b):\n    {SCENARIOS[what]}\n"
-    mine = replace(shipped, lab="mine", source=source, expression="mine", digest="0" * 64)
-    asked = replace(question(SKIP, "created-axis"), lab="mine", scenarios=(mine,))
+    mine = shipped._replace(lab="mine", source=source, expression="mine", digest="0" * 64)
+    asked = question(SKIP, "created-axis")._replace(lab="mine", scenarios=(mine,))
     error = refused(asked)
 
     assert 5 == error.code
     assert "Mend the scenario" in error.todo
-    assert "report" in refused(replace(asked, scenarios=(replace(mine, lab="lab02"),))).todo
+    assert "report" in refused(asked._replace(scenarios=(mine._replace(lab="lab02"),))).todo

@@ -2,7 +2,6 @@
 
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import pairwise
 
@@ -52,9 +51,9 @@ GRAPH = (
 
 
 def parts(because="so", predicted=True, error="ValueError: shapes"):
-    difference = replace(made.WRONG_SHAPE, error=error)
+    difference = made.WRONG_SHAPE._replace(error=error)
     seen = made.observed(
-        replace(made.seen("created-axis", difference), graph=GRAPH),
+        made.seen("created-axis", difference)._replace(graph=GRAPH),
         made.seen("equal", made.NOTHING, made.SILENT),
         made.seen("trained", made.CRASH),
         trained=made.training(),
@@ -277,7 +276,7 @@ def test_an_array_is_drawn_as_rows_of_its_last_axis(shape, expected):
     "losses", [(), (1.5,), (None,), (1.5, None), (1.5, 1e300), (2.0, 2.0), (0.1, -3.0)]
 )
 def test_any_curve_can_be_drawn(losses):
-    broken = replace(made.run(), losses=losses)
+    broken = made.run()._replace(losses=losses)
     tree = ET.fromstring(pictures.loss_curves(broken, made.run(), "t"))
 
     assert tree.tag.endswith("svg")
@@ -294,8 +293,8 @@ def test_the_correct_library_alone_is_not_called_broken():
 
 
 def test_a_run_without_a_loss_is_said_to_have_none():
-    run = replace(made.run(), losses=(), first=None, last=None)
-    found = replace(made.training(), runs=(run,))
+    run = made.run()._replace(losses=(), first=None, last=None)
+    found = made.training()._replace(runs=(run,))
     page = report.training_page(made.CLEAN, [found], [Form.ONE_HOT])
 
     assert "The broken one has no loss to draw." in page
@@ -351,9 +350,9 @@ def test_a_page_has_no_colours_of_a_terminal(monkeypatch):
 def test_a_graph_says_that_a_fault_starts_only_where_the_break_changes_the_line(changed, words):
     lab, brk, verdict, seen, diff = parts()[0]
     one = seen.observations[0]
-    origin = replace(made.ORIGIN, changed=changed)
-    one = replace(one, difference=replace(one.difference, origin=origin))
-    seen = replace(seen, observations=(one, *seen.observations[1:]))
+    origin = made.ORIGIN._replace(changed=changed)
+    one = one._replace(difference=one.difference._replace(origin=origin))
+    seen = seen._replace(observations=(one, *seen.observations[1:]))
     text = report.lab_page([(lab, brk, verdict, seen, diff)], calibration([]))
 
     assert words in text

@@ -1,7 +1,5 @@
 """What is printed about a check: everything that surprises, nothing that does not fit."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -76,7 +74,7 @@ def all_alike(first, answer=Answer.FIRES, confidence=95, because="so I think"):
 
 def observed(**more):
     return made.observed(
-        replace(made.seen("created-axis", made.WRONG_SHAPE), graph=GRAPH),
+        made.seen("created-axis", made.WRONG_SHAPE)._replace(graph=GRAPH),
         made.seen("equal", made.NOTHING, made.SILENT),
         made.seen("trained", made.SCALED),
         trained=made.training(),
@@ -127,8 +125,8 @@ def test_the_graph_goes_from_the_leaf_back_to_where_the_fault_starts():
 
 
 def test_the_graph_of_a_line_that_the_break_leaves_alone_is_not_said_to_start_the_fault():
-    origin = replace(made.ORIGIN, changed=False)
-    seen = replace(made.seen("created-axis", replace(made.WRONG_SHAPE, origin=origin)), graph=GRAPH)
+    origin = made.ORIGIN._replace(changed=False)
+    seen = made.seen("created-axis", made.WRONG_SHAPE._replace(origin=origin))._replace(graph=GRAPH)
 
     assert "where the fault starts" in screens.gradients(observed().observations[0])
     assert "fault starts" not in screens.gradients(seen)
@@ -170,7 +168,7 @@ def test_the_smallest_failing_case_and_the_one_that_hides_are_shown():
     evidence = {"why": "a (1,)  b (1, 1): a shape", "revealing": {"a": [1]}, "hiding": {"a": [2]}}
     results = dict(one.detectors)
     results[Detector.PROPERTY_TEST] = Result(Detector.PROPERTY_TEST, Answer.FIRES, evidence)
-    seen = made.observed(replace(one, detectors=results))
+    seen = made.observed(one._replace(detectors=results))
     text = screen(all_alike(First(B, Mode.CRASH)), seen)
 
     assert "smallest failing case: a (1,) b (1, 1): a shape" in " ".join(text.split())

@@ -2,15 +2,14 @@
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tests.minitorch.oracle import seed_of, spread
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """A program and its inputs.  `linear` ones are equal to their own derivative."""
 
     name: str
