@@ -7,7 +7,7 @@ Prints the ratio for a record of six fields.
 
 from _ratio import ratios
 
-FIELDS = "    a: int\n    b: str\n    c: float\n    d: str = ''\n    e: int = 0\n    f: float = 0.0\n"
+FIELDS = "    a: int\n    b: str\n    c: float\n    d: str = ''\n    e: int = 0\n    f: int = 0\n"
 HEADS = {
     "named tuple": "from typing import NamedTuple\nclass Record(NamedTuple):\n",
     "dataclass": (
