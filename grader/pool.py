@@ -197,10 +197,17 @@ def limit(limits: Limits) -> None:
 
 
 def fresh_streams() -> None:
-    """The three standard streams anew, on descriptors 0, 1 and 2."""
+    """The three standard streams anew, on descriptors 0, 1 and 2.
+
+    The old ones are kept: a file that is dropped closes its number, which may be ours by now.
+    """
+    _BEFORE.extend((sys.stdin, sys.stdout, sys.stderr))
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout = os.fdopen(1, "w", closefd=False, errors="replace")
     sys.stderr = os.fdopen(2, "w", closefd=False, errors="replace")
+
+
+_BEFORE: list[Any] = []
 
 
 def prctl() -> Callable[..., int] | None:

@@ -50,6 +50,18 @@ def test_another_order_gives_the_same_recordings():
     assert wanted == [sections(report) for report in backwards[::-1]]
 
 
+def test_a_caller_who_prints_into_a_file_of_any_number_gets_the_reports():
+    code = (
+        "import os, sys; from grader import pool\n"
+        "os.dup2(os.open(os.devnull, os.O_WRONLY), 3); sys.stdout = os.fdopen(3, 'w')\n"
+        "[report] = pool.run([{}], work=lambda job, send: send('here', 1), way='fork')\n"
+        "print(report.sections(), report.end, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert "{'here': 1, 'done': True} done\n" == done.stderr
+
+
 def test_a_job_that_never_runs_is_not_done():
     def work(data, send):
         os._exit(0)
