@@ -212,24 +212,28 @@ def record_scenario(job: dict[str, Any], send: Send) -> None:
         record_sections(lib, job, send)
 
 
-def record_scenarios(job: dict[str, Any], send: Send) -> None:
-    """Several scenarios in one process, each on a library of its own, loaded from the same texts.
+def record_together(job: dict[str, Any], send: Send) -> None:
+    """Several jobs in one process, each on a library of its own, loaded from the same texts.
 
-    It ends early, after a scenario that has changed the process: whoever asked starts another.
+    It ends early, after a job that has changed the process: whoever asked starts another.
     """
     from grader.world import World
 
     world = World()
-    for one in job["jobs"]:
-        send("begin", one["scenario"]["name"])
-        record_scenario({**one, "sources": job["sources"]}, send)
-        try:
-            change = world.change()
-        except BaseException as error:
-            change = type(error).__name__
-        if change:
+    for place, one in enumerate(job["jobs"]):
+        if place and (change := changed(world)):
             send("changed", change)
             return
+        send("begin", place)
+        run({**one, "sources": job["sources"]}, send)
+
+
+def changed(world: Any) -> str:
+    """What is no longer as it was, in a process where even to look may fail."""
+    try:
+        return str(world.change())
+    except BaseException as error:
+        return type(error).__name__
 
 
 def record_sections(lib: Any, job: dict[str, Any], send: Send) -> None:
@@ -558,8 +562,8 @@ def record_training(job: dict[str, Any], send: Send) -> None:
 
 KINDS: dict[str, Callable[[dict[str, Any], Send], None]] = {
     "scenario": record_scenario,
-    "scenarios": record_scenarios,
     "training": record_training,
+    "together": record_together,
     "liveness": record_liveness,
     "reach": record_reach,
 }

@@ -53,7 +53,7 @@ Sources = Mapping[str, bytes]
 
 _ = i18n.gettext
 REFERENCES = Path(__file__).parent.parent / "labs" / "references"
-TOGETHER = 12  # scenarios of one library that a process records, while none changes the process
+TOGETHER = 12  # jobs on one library that a process does, while none changes the process
 SMALL = 10_000  # numbers that are drawn in this process
 CLEAN = "clean"
 SENTINEL = "sentinel"
@@ -239,6 +239,7 @@ def job_of(scenario: Scenario, seed: int, assignments: Any) -> dict[str, Any]:
     step = ["step"] if scenario.fit else []
     lines = [] if assignments is None else ["lines"]
     return {
+        "kind": "scenario",
         "scenario": as_job(scenario),
         "seed": seed,
         "sections": ["program", *step, *lines, "ones", "irregular", "differences", "property"],
@@ -247,9 +248,9 @@ def job_of(scenario: Scenario, seed: int, assignments: Any) -> dict[str, Any]:
     }
 
 
-def training_of(text: Mapping[str, str], seed: int = SEED) -> dict[str, Any]:
-    """Everything that a child needs to train on a library."""
-    return {"kind": "training", "sources": text, "seed": seed}
+def training_of(seed: int = SEED, **asked: Any) -> dict[str, Any]:
+    """Everything that a child needs to train on a library; `asked`: `forms`, `entered`."""
+    return {"kind": "training", "seed": seed, **asked}
 
 
 def own_shapes(scenario: Scenario) -> dict[str, list[int]]:
@@ -277,29 +278,37 @@ def please_report() -> str:
 
 
 class Library:
-    """One text of a library, the scenarios to record on it, and what came back."""
+    """One text of a library, what is to be done on it, and what came back.
+
+    The last of its jobs is the training, the others are the scenarios.
+    """
 
     def __init__(self, text: Mapping[str, str], jobs: Sequence[dict[str, Any]], label: str):
         self.text, self.jobs, self.label = text, jobs, label
+        self.last = len(jobs) - 1
         self.reports: dict[int, Report] = {}  # by the place of the job
-        self.training: Report | None = None
 
     @property
     def recorded(self) -> bool:
         """Whether every scenario came back."""
-        return len(self.reports) == len(self.jobs)
+        return all(i in self.reports for i in range(self.last))
 
     @property
     def complete(self) -> bool:
-        """Whether the training came back too."""
-        return self.recorded and self.training is not None
+        """Whether everything came back."""
+        return len(self.reports) == len(self.jobs)
+
+    @property
+    def training(self) -> Report | None:
+        """How the training went, once it came back."""
+        return self.reports.get(self.last)
 
     @cached_property
     def readings(self) -> list[Reading]:
         """What was recorded; to be read once every scenario came back."""
         from grader.reading import Reading
 
-        return [Reading(self.reports[i]) for i in range(len(self.jobs))]
+        return [Reading(self.reports[i]) for i in range(self.last)]
 
 
 class Run:
@@ -367,35 +376,32 @@ class Run:
     def jobs(self) -> Iterator[dict[str, Any] | None]:
         """Every job, in the order of starting; None where the next must wait for one that runs."""
         label = _("the correct library")
-        jobs = [job_of(one, self.seed, None) for one in self.scenarios]
-        clean = Library(compiled(self.clean_text, self.way), jobs, label)
-        self.proof.append(clean)
-        yield from self.scenario_jobs(clean)
         # Which functions the training enters spares other trainings: with one question, none.
         several = len(self.questions) > 1
-        yield self.to_train(clean, entered=several)
-        jobs = [job_of(one, self.seed, [own_shapes(one)]) for one in self.scenarios[:1]]
-        blind = Library(compiled(blinded(self.clean_text), self.way), jobs, label)
-        self.proof.append(blind)
-        yield from self.scenario_jobs(blind)
-        yield self.to_train(blind)
+        jobs = [job_of(one, self.seed, None) for one in self.scenarios]
+        training = training_of(self.seed, entered=several)
+        clean = Library(compiled(self.clean_text, self.way), [*jobs, training], label)
+        self.proof.append(clean)
+        yield from self.together(clean, range(clean.last))
+        yield from self.together(clean, [clean.last])  # beside: others wait for the scenarios
+        from grader import detectors, difference  # noqa: F401 - for judging; children run by now
+
         if several:
             self.draw_for_all()
         for question in self.questions:
             text = self.mutate(question.brk)
-            yield from self.until(lambda: clean.recorded)
+            yield from self.until(lambda: clean.complete if several else clean.recorded)
             jobs = [job_of(one, self.seed, self.shapes(one)) for one in question.every]
-            broken = Library(text, jobs, _("the broken library"))
+            training = training_of(self.seed, forms=self.forms_needed(text))
+            broken = Library(text, [*jobs, training], _("the broken library"))
             self.broken.append(broken)
-            yield from self.scenario_jobs(broken)
-            if several:
-                yield from self.until(lambda: clean.complete)
-            if forms := self.forms_needed(text):
-                yield self.to_train(broken, forms=forms)
-            else:
-                broken.training = self.whole_training(nothing(), ())
-                self.tell(1, broken.label)
-        yield from self.until(lambda: all(one.complete for one in (clean, blind, *self.broken)))
+            yield from self.together(broken, range(len(broken.jobs)))
+            if len(self.broken) == 1:  # not before: nothing but the judging waits for the sentinel
+                jobs = [job_of(one, self.seed, [own_shapes(one)]) for one in self.scenarios[:1]]
+                blind = Library(blinded(self.clean_text), [*jobs, training_of(self.seed)], label)
+                self.proof.append(blind)
+                yield from self.together(blind, range(len(blind.jobs)))
+        yield from self.until(lambda: all(one.complete for one in (*self.proof, *self.broken)))
 
     def draw_for_all(self) -> None:
         """Draws here, once, the numbers for every shape that each break will be tried on."""
@@ -413,35 +419,27 @@ class Run:
     def until(self, known: Callable[[], bool]) -> Iterator[dict[str, Any] | None]:
         """What is to be recorded by itself, and else nothing, until something is known."""
         while not known():
-            yield self.to_record(*self.alone.popleft()) if self.alone else None
+            yield self.to_do(*self.alone.popleft()) if self.alone else None
 
-    def scenario_jobs(self, library: Library) -> Iterator[dict[str, Any]]:
-        """Scenarios share a process until one changes it: what it leaves gets a process each."""
-        for i in range(0, len(library.jobs), TOGETHER):
-            yield self.to_record(library, *range(i, min(i + TOGETHER, len(library.jobs))))
+    def together(self, library: Library, places: Sequence[int]) -> Iterator[dict[str, Any]]:
+        """Jobs share a process until one changes it: what it leaves gets a process each."""
+        for i in range(0, len(places), TOGETHER):
+            yield self.to_do(library, *places[i : i + TOGETHER])
 
-    def to_record(self, library: Library, *places: int) -> dict[str, Any]:
-        """Some scenarios of a library, for one process."""
+    def to_do(self, library: Library, *places: int) -> dict[str, Any]:
+        """Some of the jobs on a library, for one process."""
 
         def take(report: Report) -> None:
             parts = apart(report, len(places))
             library.reports.update(zip(places, parts, strict=False))
+            if library.last in places[: len(parts)]:
+                library.reports[library.last] = self.whole_training(library)
             self.alone.extend((library, i) for i in places[len(parts) :])
             self.tell(len(parts), library.label)
 
         self.takers.append(take)
         jobs = [library.jobs[i] for i in places]
-        return {"kind": "scenarios", "sources": library.text, "jobs": jobs}
-
-    def to_train(self, library: Library, **asked: Any) -> dict[str, Any]:
-        """The training on a library; of a broken one, in the forms that are needed."""
-
-        def take(report: Report) -> None:
-            library.training = self.whole_training(report, asked.get("forms", tuple(Form)))
-            self.tell(1, library.label)
-
-        self.takers.append(take)
-        return {**training_of(library.text, self.seed), **asked}
+        return {"kind": "together", "sources": library.text, "jobs": jobs}
 
     def take(self, index: int, report: Report) -> None:
         """What a job reports, and what can be judged now."""
@@ -467,11 +465,12 @@ class Run:
         from breaks.source import NOT_PYTHON
         from grader.entered import changed_in
 
+        if not (sections := self.clean_sections()):
+            return list(Form)
         try:
             changed = changed_in(self.clean_text, text)
         except NOT_PYTHON:  # the child that trains says so
             return list(Form)
-        sections = self.clean_sections()
         return [
             form
             for form in Form
@@ -479,13 +478,16 @@ class Run:
             or any((file, name, line) in changed for file, name, line in places)
         ]
 
-    def whole_training(self, report: Report, done: Sequence[Form]) -> Report:
+    def whole_training(self, library: Library) -> Report:
         """The report on both forms: those that were trained, and those that need not be."""
+        trained = library.jobs[library.last].get("forms", tuple(Form))
         known = [
             (form.value, section)
             for form in Form
-            if form not in done and (section := self.clean_sections().get(form.value)) is not None
+            if form not in trained
+            and (section := self.clean_sections().get(form.value)) is not None
         ]
+        report = library.reports[library.last]
         return replace(report, frames=[*known, *report.frames])
 
     def clean_sections(self) -> dict[str, Any]:
@@ -715,8 +717,11 @@ class Run:
 
     def trained(self, clean: Library | None, library: Library, label: str) -> TrainingObservation:
         from grader import training
+        from grader.reading import Reading
 
-        return training.observe(clean and clean.training, library.training, label)
+        report = library.reports[library.last]
+        self.proven(Reading(report), library.text, label or CLEAN, f"{label} training".strip())
+        return training.observe(clean and clean.training, report, label)
 
     def judge(self, question: Question, library: Library, control: int, sentinel: int) -> Observed:
         from grader.difference import all_changed_lines, first_difference, how_many, reached
@@ -874,19 +879,12 @@ def compiled(text: Mapping[str, str], way: str) -> Mapping[str, str]:
     return text
 
 
-def nothing() -> Report:
-    """The report on a job that was not needed."""
-    from grader.pool import End, Report
-
-    return Report([], End.DONE)
-
-
 def apart(report: Report, count: int) -> list[Report]:
-    """The reports on the scenarios that one process recorded, of the `count` that it was given.
+    """The reports on the jobs that one process did, of the `count` that it was given.
 
     Each is on a process that nobody had changed before.  How the process ended is said of the last.
-    Printing, and bytes that are not the recorder's, are facts about the process: where it recorded
-    several scenarios, none is believed.
+    Printing, and bytes that are not the recorder's, are facts about the process: where it did
+    several jobs, none is believed.
     """
     from grader.pool import End
 

@@ -62,7 +62,7 @@ def observe(
     texts = [compiled(run.clean_text, ""), *map(run.mutate, breaks)]
     labels = [CLEAN, *(brk.id for brk in breaks)]
     warm([], "", run.seed)
-    jobs = [training_of(text) for text in texts]
+    jobs = [{**training_of(run.seed), "sources": text} for text in texts]
     done = 0
 
     def tell(_index: int, _report: Report) -> None:

@@ -1,7 +1,7 @@
-"""What a library can leave behind in the process that ran it, for the next scenario to see.
+"""What a library can leave behind in the process that ran it, for the next job to see.
 
-Scenarios of a broken library share a process for as long as this finds nothing: the recording of
-each begins in a process that no earlier one has changed.
+Jobs on a broken library share a process for as long as this finds nothing: each begins in a process
+that no earlier one has changed.
 """
 
 from __future__ import annotations

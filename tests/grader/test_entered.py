@@ -48,8 +48,8 @@ def test_a_library_that_is_the_same_has_nothing_changed():
 def run():
     sources = {name: text.encode() for name, text in clean_text().items()}
     one = Run([Question("lab02", SKIP, (lab02().scenarios["created-axis"],))], sources)
-    clean = Library(one.clean_text, [], "")
-    [clean.training] = pool.run([{**training_of(clean.text), "entered": True}])
+    clean = Library(one.clean_text, [training_of(entered=True)], "")
+    [clean.reports[0]] = pool.run([{**clean.jobs[0], "sources": clean.text}])
     one.proof.append(clean)
     return one
 
@@ -61,11 +61,11 @@ def test_a_break_in_a_function_that_training_enters_is_trained(run):
 def test_without_the_proof_everything_is_trained(run):
     clean = run.clean
     frames = [f for f in clean.training.frames if not f[0].startswith("entered")]
-    report, clean.training = clean.training, pool.Report(frames, pool.End.DONE)
+    report, clean.reports[0] = clean.training, pool.Report(frames, pool.End.DONE)
     try:
         assert list(Form) == run.forms_needed(run.clean_text)
     finally:
-        clean.training = report
+        clean.reports[0] = report
 
 
 def test_a_training_that_is_left_out_would_have_been_the_same(run):
@@ -75,7 +75,7 @@ def test_a_training_that_is_left_out_would_have_been_the_same(run):
         needed = run.forms_needed(text)
         spared = [form for form in Form if form not in needed]
         left += [(brk.id, text, spared)] if spared else []
-    jobs = [{**training_of(text), "forms": spared} for _, text, spared in left]
+    jobs = [{**training_of(forms=spared), "sources": text} for _, text, spared in left]
 
     assert len(left) > 10
     for (name, _, spared), report in zip(left, pool.run(jobs), strict=True):

@@ -7,7 +7,7 @@ from breaks.library import shipped_sources
 from grader import child, pool
 from grader import observe as module
 from grader.errors import GraderError
-from grader.observe import ask, observe
+from grader.observe import ask, blinded, observe
 from grader.recording import Answer, Detector, Mode, Observed, Outcome, Phase
 from labs.load import find_lab, load_labs
 from tests.grader.kit import SKIP, clean_text, lab02, made_break, probes, question
@@ -283,11 +283,13 @@ PROVENANCE = {
 }
 
 
+@pytest.mark.parametrize("place", [0, -1], ids=["in a scenario", "in the training"])
 @pytest.mark.parametrize("what", PROVENANCE)
-def test_a_child_that_does_not_show_what_it_loaded_is_not_believed(monkeypatch, what):
+def test_a_child_that_does_not_show_what_it_loaded_is_not_believed(monkeypatch, what, place):
     def change(job, report):
-        if job["kind"] == "scenarios" and job["sources"] != clean_text():
-            PROVENANCE[what](report.sections()["provenance"])
+        if job["sources"] not in (clean_text(), blinded(clean_text())):
+            proofs = [value for kind, value in report.frames if kind == "provenance"]
+            PROVENANCE[what](proofs[place])
 
     monkeypatch.setattr(pool, "run", tampered(change))
 
