@@ -6,7 +6,7 @@ closure that takes the upstream gradient `g`, and `record`.  The closure holds o
     if parent.requires_grad:
         parent.grad += unbroadcast(g * local_derivative, parent.shape)
 
-`backward()` starts every `.grad` that it is about to fill at the number 0.0.  The first `+=`
+`backward()` starts every `.grad` that it is about to fill at ZERO, the number 0.0.  The first `+=`
 therefore makes a fresh array of whatever shape arrives, and later ones add to it in place.
 
 Values, shapes and dtypes are PyTorch's wherever the two overlap.  No op changes its operands, works
@@ -22,6 +22,7 @@ from minitorch.axes import kept_shape, reduced_axes
 from minitorch.checks import refuse_root
 from minitorch.dtypes import common_dtype, dtype_beside
 from minitorch.indexing import own_index, scatter_add
+from minitorch.zero import ZERO
 
 
 class Tensor:
@@ -88,11 +89,9 @@ class Tensor:
         order = topological_order(self)
         for node in order:
             if node._backward is not None or node.grad is None:
-                node.grad = 0.0
+                node.grad = ZERO
         self.grad += np.asarray(gradient, dtype=self.dtype)
         for node in reversed(order):
-            if not isinstance(node.grad, np.ndarray):  # a 0-d sum is a NumPy scalar
-                node.grad = np.asarray(node.grad)
             if node._backward is not None:
                 node._backward(node.grad)
 
@@ -214,7 +213,7 @@ class Tensor:
 
         def _backward(g):
             if x.requires_grad:
-                x.grad += g * (1 - y * y)
+                x.grad += g * (1.0 - y * y)
 
         return record("tanh", y, (x,), _backward)
 
@@ -359,9 +358,9 @@ class Tensor:
             if a.ndim == 1:  # one on the left is a row
                 rows, g = rows[None, :], g[..., None, :]
             if a.requires_grad:
-                a.grad += unbroadcast(g @ cols.swapaxes(-1, -2), rows.shape).reshape(a.shape)
+                a.grad += unbroadcast(g @ cols.mT, rows.shape).reshape(a.shape)
             if b.requires_grad:
-                b.grad += unbroadcast(rows.swapaxes(-1, -2) @ g, cols.shape).reshape(b.shape)
+                b.grad += unbroadcast(rows.mT @ g, cols.shape).reshape(b.shape)
 
         return record("@", y, (a, b), _backward)
 

@@ -139,7 +139,7 @@ def test_a_line_that_the_break_leaves_alone_is_not_said_to_be_changed():
 INSIDE = {
     "exp": ("Tensor.exp", "x.grad += g * y", "x.grad += g + y", "elementwise", "x.grad += g + y"),
     "forward": ("Tensor.tanh", "np.tanh(x.data)", "np.sin(x.data)", "elementwise", "np.sin"),
-    "matmul": ("Tensor.matmul", "rows.swapaxes(-1, -2) @ g", "rows.swapaxes(-1, -2) @ g * 2",
+    "matmul": ("Tensor.matmul", "rows.mT @ g", "rows.mT @ g * 2",
                "matmul-square", "b.grad"),
 }  # fmt: skip
 

@@ -56,7 +56,7 @@ def test_a_gradient_that_agrees_with_an_equally_wrong_value_is_seen_from_outside
     found, difference = observed(
         probes().scenarios["elementwise"],
         ("Tensor.tanh", "np.tanh(x.data)", "2 * np.tanh(x.data)"),
-        ("Tensor.tanh", "1 - y * y", "2 - y * y / 2"),
+        ("Tensor.tanh", "1.0 - y * y", "2 - y * y / 2"),
     )
 
     assert Phase.FORWARD is difference.phase
@@ -128,7 +128,7 @@ def test_single_precision_is_judged_by_differences_in_double(name):
 def test_a_small_fault_in_single_precision_is_seen():
     found, _ = observed(
         probes().scenarios["float32-functions"],
-        ("Tensor.tanh", "g * (1 - y * y)", "g * (1.01 - y * y)"),
+        ("Tensor.tanh", "g * (1.0 - y * y)", "g * (1.01 - y * y)"),
     )
 
     assert Answer.FIRES is found[Detector.GRADCHECK]
