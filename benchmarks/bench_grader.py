@@ -49,9 +49,9 @@ class Unasked:
         pass
 observe.job_of, property_test.Asked = job_of, Unasked
 observe.PER_SCENARIO = tuple(d for d in PER_SCENARIO if d is not Detector.PROPERTY_TEST)
-from grader.__main__ import main
+from grader.__main__ import program
 sys.argv = ["grader", *{[*CHECK, "--no-cache"]!r}]
-main()
+program()
 """
 
 ONE_PYTEST = """

@@ -5,7 +5,26 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+from collections.abc import Callable
 from typing import NoReturn
+
+
+def run_and_leave(main: Callable[[], None]) -> NoReturn:
+    """What the program does: `main`, which raises SystemExit, and then the end of the process."""
+    try:
+        main()
+    except SystemExit as end:
+        if watched():
+            raise
+        leave(end.code if isinstance(end.code, int) else 0)
+    leave(0)
+
+
+def watched() -> bool:
+    """Whether a debugger, a profiler or coverage is at work: they have something left to do."""
+    monitoring = getattr(sys, "monitoring", None)  # since Python 3.12
+    tools = monitoring and any(monitoring.get_tool(number) for number in range(6))
+    return bool(sys.gettrace() or sys.getprofile() or tools)
 
 
 def leave(code: int) -> NoReturn:

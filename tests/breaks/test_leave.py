@@ -34,6 +34,43 @@ def test_what_was_registered_for_the_end_runs_and_is_heard():
     assert (3, "end\n") == (done.returncode, done.stdout)
 
 
+@pytest.mark.parametrize("package", ["breaks", "grader"])
+def test_the_program_leaves_and_a_caller_of_main_goes_on(package):
+    start = f"sys.argv[1:] = ['--version']; from {package}.__main__ import main, program\n"
+
+    program = left(start + "program(); print('after')")
+    assert (0, 1) == (program.returncode, program.stdout.count("\n"))
+
+    main = left(start + "try: main()\nexcept SystemExit as end: print('after', end.code)")
+    assert main.stdout.endswith("after 0\n")
+
+
+WATCHED = {
+    "a tracer": "sys.settrace(lambda *event: None)",
+    "a profiler": "sys.setprofile(lambda *event: None)",
+}
+
+
+@pytest.mark.parametrize("what", WATCHED)
+def test_whoever_watches_the_program_has_the_last_word(what):
+    code = (
+        "from breaks.leave import run_and_leave\n"
+        f"def main(): {WATCHED[what]}; sys.exit(3)\n"
+        "try: run_and_leave(main)\nfinally: print('saved')"
+    )
+    done = left(code)
+
+    assert (3, "saved\n") == (done.returncode, done.stdout)
+
+
+@pytest.mark.parametrize(("end", "expected"), [("sys.exit(5)", 5), ("sys.exit()", 0), ("0", 0)])
+def test_the_program_ends_with_the_code_of_main(end, expected):
+    code = f"from breaks.leave import run_and_leave\nrun_and_leave(lambda: {end})\nprint('after')"
+    done = left(code)
+
+    assert (expected, "") == (done.returncode, done.stdout)
+
+
 def test_no_object_is_taken_down_one_by_one():
     code = "class Held:\n    def __del__(self): print('freed', flush=True)\nheld = Held()\n"
 
