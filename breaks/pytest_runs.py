@@ -161,6 +161,7 @@ def interruptible() -> Iterator[None]:
     def stop(_signal: int, _frame: FrameType | None) -> None:
         for number in before:
             signal.signal(number, signal.SIG_IGN)
+        before.clear()  # this process ends: later ones stay unheard until it has
         raise KeyboardInterrupt
 
     if threading.current_thread() is threading.main_thread():

@@ -214,7 +214,7 @@ def test_tests_that_kill_every_break_exit_with_0(run, few, monkeypatch, tmp_path
 STOPS = {
     "Ctrl-C": [signal.SIGINT],
     "kill": [signal.SIGTERM],
-    "kill, and again": [signal.SIGTERM] * 3,
+    "kill, and again until it ends": [signal.SIGTERM] * 3000,
     "a closed terminal": [signal.SIGHUP],
     "kill -9": [signal.SIGKILL],
 }
@@ -234,6 +234,8 @@ def test_whoever_stops_it_every_run_ends(few, monkeypatch, tmp_path, numbers):
         until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
         for number in numbers:
             process.send_signal(number)
+            if len(numbers) > 1 and process.poll() is None:
+                time.sleep(0.001)
         process.communicate(timeout=30)
     finally:
         process.kill()
