@@ -34,6 +34,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import IO, Any, NamedTuple
 
+from breaks.signals import held
+
 _LIBRARIES = ("OPENBLAS", "OMP", "MKL", "NUMEXPR")
 THREADS = {f"{name}_NUM_THREADS": "1" for name in _LIBRARIES} | {"VECLIB_MAXIMUM_THREADS": "1"}
 
@@ -579,5 +581,7 @@ def run(
                 if on_done:
                     on_done(index, report)
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        with held() as waiting:  # who presses Ctrl-C twice leaves no folder behind
+            shutil.rmtree(folder, ignore_errors=True)
+        waiting.check()
     return [reports[index] for index in sorted(reports)]

@@ -62,6 +62,28 @@ def test_a_caller_who_prints_into_a_file_of_any_number_gets_the_reports():
     assert "{'here': 1, 'done': True} done\n" == done.stderr
 
 
+@pytest.mark.parametrize("ended", [False, True], ids=["at its end", "after another Ctrl-C"])
+def test_ctrl_c_while_the_folder_is_removed_removes_it_and_is_heard(monkeypatch, ended):
+    removed = []
+    real = pool.shutil.rmtree
+
+    def rmtree(path, **options):
+        os.kill(os.getpid(), signal.SIGINT)
+        real(path, **options)
+        removed.append(path)
+
+    def done(_index, _report):
+        monkeypatch.setattr(pool.shutil, "rmtree", rmtree)
+        if ended:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pool.run([{}], work=lambda job, send: None, way="fork", on_done=done)
+
+    assert removed
+    assert not any(os.path.exists(path) for path in removed)
+
+
 def test_a_job_that_never_runs_is_not_done():
     def work(data, send):
         os._exit(0)
