@@ -28,7 +28,7 @@ SUBJECTS = ("numpy", "scipy", "hypothesis")
 DECISIVE = {
     "grader": "arrays cache child compare detectors difference entered graph inputs observe pool"
     " property_test reading recording torch_reference training world",
-    "breaks": "library match pattern proof refusal rewrite scope source",
+    "breaks": "library match pattern proof refusal rewrite scope signals source",
     "labs": "grammar numbers",
 }
 
