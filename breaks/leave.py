@@ -14,9 +14,9 @@ def run_and_leave(main: Callable[[], None]) -> NoReturn:
     try:
         main()
     except SystemExit as end:
-        if watched():
+        if watched() or not isinstance(end.code, int | None):  # a text: Python shows it, code 1
             raise
-        leave(end.code if isinstance(end.code, int) else 0)
+        leave(end.code or 0)
     leave(0)
 
 

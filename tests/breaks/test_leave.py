@@ -48,6 +48,10 @@ def test_the_program_leaves_and_a_caller_of_main_goes_on(package):
 WATCHED = {
     "a tracer": "sys.settrace(lambda *event: None)",
     "a profiler": "sys.setprofile(lambda *event: None)",
+    "a tool that monitors": (
+        "from types import SimpleNamespace as Namespace; "
+        "sys.monitoring = Namespace(get_tool={1: 'coverage'}.get)"
+    ),
 }
 
 
@@ -63,7 +67,9 @@ def test_whoever_watches_the_program_has_the_last_word(what):
     assert (3, "saved\n") == (done.returncode, done.stdout)
 
 
-@pytest.mark.parametrize(("end", "expected"), [("sys.exit(5)", 5), ("sys.exit()", 0), ("0", 0)])
+@pytest.mark.parametrize(
+    ("end", "expected"), [("sys.exit(5)", 5), ("sys.exit()", 0), ("0", 0), ("sys.exit('no')", 1)]
+)
 def test_the_program_ends_with_the_code_of_main(end, expected):
     code = f"from breaks.leave import run_and_leave\nrun_and_leave(lambda: {end})\nprint('after')"
     done = left(code)
