@@ -67,14 +67,15 @@ def test_whoever_watches_the_program_has_the_last_word(what):
     assert (3, "saved\n") == (done.returncode, done.stdout)
 
 
-@pytest.mark.parametrize(
-    ("end", "expected"), [("sys.exit(5)", 5), ("sys.exit()", 0), ("0", 0), ("sys.exit('no')", 1)]
-)
-def test_the_program_ends_with_the_code_of_main(end, expected):
+ENDS = {"sys.exit(5)": (5, ""), "sys.exit()": (0, ""), "0": (0, ""), "sys.exit('no')": (1, "no\n")}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_program_ends_as_main_does(end):
     code = f"from breaks.leave import run_and_leave\nrun_and_leave(lambda: {end})\nprint('after')"
     done = left(code)
 
-    assert (expected, "") == (done.returncode, done.stdout)
+    assert (*ENDS[end], "") == (done.returncode, done.stderr, done.stdout)
 
 
 def test_no_object_is_taken_down_one_by_one():
