@@ -1,4 +1,4 @@
-"""The axes of a reduction, and the shape in which they are kept."""
+"""The axes that an op sums over: those of a reduction, and those that broadcasting stretched."""
 
 import numpy as np
 
@@ -17,3 +17,15 @@ def reduced_axes(axis, ndim):
 def kept_shape(shape, axes):
     """`shape` with the reduced axes kept as 1."""
     return tuple(1 if i in axes else n for i, n in enumerate(shape))
+
+
+def unbroadcast(grad, shape):
+    """`grad` summed over the axes along which an operand of `shape` was repeated."""
+    if grad.shape == shape:
+        return grad
+    for _ in range(grad.ndim - len(shape)):  # axes that broadcasting put in front
+        grad = grad.sum(axis=0)
+    for axis, n in enumerate(shape):
+        if n != grad.shape[axis]:  # stretched from 1
+            grad = grad.sum(axis=axis, keepdims=True)
+    return grad

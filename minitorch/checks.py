@@ -1,6 +1,17 @@
-"""What a walk back cannot start from, and what to do instead."""
+"""What a tensor cannot hold and what a walk back cannot start from; and what to do instead."""
 
 import numpy as np
+
+
+def refuse_data(data, requires_grad):
+    """Raises TypeError for what is not numbers, RuntimeError, like torch, for an integer leaf."""
+    if data.dtype.kind not in "biuf":
+        raise TypeError(f"a Tensor holds numbers; found {data.dtype} data: {data.tolist()!r:.60}")
+    if requires_grad and data.dtype.kind != "f":
+        raise RuntimeError(
+            f"only floating-point tensors can require gradients; found {data.dtype}. "
+            "Write 1.0 instead of 1, or pass data.astype(float)."
+        )
 
 
 def refuse_root(root, gradient):

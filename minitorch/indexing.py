@@ -2,7 +2,7 @@
 
 import numpy as np
 
-ROWS = 2048
+PLACES = 65536
 
 
 def own_index(items):
@@ -19,18 +19,18 @@ def scatter_add(g, index, shape):
     """Zeros of `shape` with g added at `index`, once for every time that a place is named."""
     grad = np.zeros(shape, dtype=g.dtype)
     if any(isinstance(item, np.ndarray) and item.dtype != bool for item in index):
-        places = np.arange(grad.size).reshape(shape)
-        for rows, part in pieces(index, g):
-            np.add.at(grad.reshape(-1), places[rows].ravel(), part.ravel())
+        for places, part in pieces(np.arange(grad.size).reshape(shape), index, g):
+            np.add.at(grad.reshape(-1), places.ravel(), part.ravel())
     else:  # slices, integers and masks name no place twice
         grad[index] = g
     return grad
 
 
-def pieces(index, g):
-    """The index with its g; a long list of rows in pieces, whose places fit into the cache."""
+def pieces(places, index, g):
+    """The places that the index names, with their g; of a list of rows a cacheful at a time."""
     if len(index) == 1 and index[0].ndim == 1:
-        for i in range(0, len(g), ROWS):
-            yield (index[0][i : i + ROWS],), g[i : i + ROWS]
+        step = max(1, PLACES * len(g) // max(1, g.size))
+        for i in range(0, len(g), step):
+            yield places.take(index[0][i : i + step], axis=0), g[i : i + step]
     else:
-        yield index, g
+        yield places[index], g

@@ -1,4 +1,4 @@
-"""Losses made of ops (cross-entropy is an op of its own, in tensor.py)."""
+"""Losses made of ops (cross-entropy is an op of its own, in functions.py)."""
 
 from minitorch.tensor import as_tensor
 

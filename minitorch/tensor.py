@@ -18,10 +18,12 @@ import operator
 
 import numpy as np
 
-from minitorch.axes import kept_shape, reduced_axes
-from minitorch.checks import refuse_root
+from minitorch.axes import kept_shape, reduced_axes, unbroadcast
+from minitorch.checks import refuse_data, refuse_root
 from minitorch.dtypes import common_dtype, dtype_beside
+from minitorch.graph import topological_order
 from minitorch.indexing import own_index, scatter_add
+from minitorch.normal import normal
 from minitorch.zero import ZERO
 
 
@@ -38,13 +40,7 @@ class Tensor:
 
     def __init__(self, data, *, requires_grad=False):
         self.data = np.array(plain(data))
-        if self.data.dtype.kind not in "biuf":
-            raise TypeError(f"a Tensor holds numbers; found {self.data.dtype} data: {data!r:.60}")
-        if requires_grad and self.data.dtype.kind != "f":
-            raise RuntimeError(
-                f"only floating-point tensors can require gradients; found {self.data.dtype}. "
-                "Write 1.0 instead of 1, or pass data.astype(float)."
-            )
+        refuse_data(self.data, requires_grad)
         self.grad = None
         self.requires_grad = requires_grad
         self._prev = ()
@@ -235,18 +231,7 @@ class Tensor:
         g (Φ(x) + x ½ (1 - tanh² u) u').  Hendrycks and Gimpel 2016, arXiv:1606.08415.
         """
         x = floating(self)
-        if approximate == "none":
-            from scipy.special import ndtr  # here, because the import costs more than NumPy's
-
-            cdf = ndtr(x.data)
-            pdf = np.exp(-0.5 * x.data * x.data) / math.sqrt(2 * math.pi)
-        elif approximate == "tanh":
-            c = math.sqrt(2 / math.pi)
-            t = np.tanh(c * (x.data + 0.044715 * x.data * x.data * x.data))
-            cdf = 0.5 * (1 + t)
-            pdf = 0.5 * (1 - t * t) * c * (1 + 3 * 0.044715 * x.data * x.data)
-        else:
-            raise ValueError(f'approximate must be "none" or "tanh"; found {approximate!r}')
+        cdf, pdf = normal(x.data, approximate)
         y = x.data * cdf
 
         def _backward(g):
@@ -392,35 +377,6 @@ def record(op, y, parents, backward):
             return out
     out.requires_grad, out._prev, out._backward = False, (), None
     return out
-
-
-def topological_order(root):
-    """The tensors that `root` was made from and that require a gradient, parents first.
-
-    The stack is a list: the depth of a graph is bounded by memory, not by the recursion limit.
-    """
-    order, entered, stack = [], set(), [root]
-    while stack:
-        node = stack.pop()
-        if node is None:  # the parents of the one below are in the order
-            order.append(stack.pop())
-        elif node.requires_grad and node not in entered:
-            entered.add(node)
-            stack += node, None
-            stack += node._prev
-    return order
-
-
-def unbroadcast(grad, shape):
-    """`grad` summed over the axes along which an operand of `shape` was repeated."""
-    if grad.shape == shape:
-        return grad
-    for _ in range(grad.ndim - len(shape)):  # axes that broadcasting put in front
-        grad = grad.sum(axis=0)
-    for axis, n in enumerate(shape):
-        if n != grad.shape[axis]:  # stretched from 1
-            grad = grad.sum(axis=axis, keepdims=True)
-    return grad
 
 
 def as_tensor(value, like=None):
