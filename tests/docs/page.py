@@ -133,5 +133,5 @@ class Page(NamedTuple):
 
 def pages(root: Path) -> list[Path]:
     """Every page whose claims are run."""
-    patterns = ("README.md", "CONTRIBUTING.md", "docs/**/*.md", "labs/*/README*.md")
+    patterns = ("*.md", "docs/**/*.md", "labs/*/*.md")
     return sorted(path for pattern in patterns for path in root.glob(pattern))

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.tree import ROOT
+from tests.docs.page import pages
+from tests.tree import ROOT, files
 
 DOCS = ROOT / "docs"
 HEADINGS = ["Context", "Decision", "Measurement", "Consequence"]
@@ -14,6 +15,12 @@ DECISIONS = sorted((DOCS / "adr").glob("[0-9]*.md"))
 def unlisted(index: str, names: list[str]) -> list[str]:
     """Names to which the index does not link."""
     return [name for name in names if f"]({name})" not in index]
+
+
+def test_every_markdown_file_of_the_repository_is_a_page_whose_claims_are_run():
+    run = [path.relative_to(ROOT).as_posix() for path in pages(ROOT)]
+
+    assert [name for name in files() if name.endswith(".md")] == sorted(run)
 
 
 @pytest.mark.parametrize("index", ["index.md", "index.es.md"])
