@@ -378,7 +378,7 @@ def in_a_child(what: str, *names: str) -> Any:
 def gradcheck_noise(checks: int = 4_000) -> tuple[int, float]:
     """False alarms among random checks, and the worst distance, in units of the tolerance's scale.
 
-    The distance is |analytic - numeric| / max(1, |cotangent| · |result|), which the tolerance
+    The distance is |analytic - numeric| / max(1, |cotangent| · |what moved|), which the tolerance
     compares with atol.
     """
     rng = np.random.default_rng(0)

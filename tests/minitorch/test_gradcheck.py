@@ -63,6 +63,12 @@ def later_calls_double():
     return cube(backward)
 
 
+def into_one_buffer(backward):
+    """An op that writes each of its results into the same array."""
+    buffer = np.zeros((2, 3))
+    return cube(backward, lambda x: np.multiply(x, x, out=buffer))
+
+
 OTHER = leaf(2, 3)
 WRONG = {
     "sign": cube(lambda g, x: -g * 3 * x * x),
@@ -76,6 +82,8 @@ WRONG = {
     "one-entry-nan": at((0, 0), lambda v: np.nan),
     "one-entry-zero": at((1, 0), lambda v: 0.0),
     "two-entries-swapped": cube(lambda g, x: (g * 3 * x * x)[:, [1, 0, 2]]),
+    "zeros-of-a-buffer": into_one_buffer(lambda g, x: 0 * g),
+    "zeros-of-huge-results": cube(lambda g, x: 0 * g, lambda x: 1e306 * x),
     "transposed-values": cube(lambda g, x: (g * 3 * x * x).T.reshape(x.shape)),
     "forgets-upstream": cube(lambda g, x: 3 * x * x),
     "sign-of-upstream": cube(lambda g, x: np.sign(g) * 3 * x * x),
@@ -105,6 +113,26 @@ def test_it_objects_to_a_gradient_that_is_wrong_by(name):
 
 def test_the_right_gradient_of_the_same_op_passes():
     assert mt.gradcheck(cube(lambda g, x: g * 3 * x * x), leaf(2, 3))
+
+
+def test_a_function_may_write_each_result_into_the_same_array():
+    assert mt.gradcheck(into_one_buffer(lambda g, x: g * 2 * x), leaf(2, 3))
+
+
+@pytest.mark.parametrize("size", [3_000, 20_000])
+def test_one_wrong_entry_does_not_hide_behind_the_many_that_did_not_move(size):
+    def op(x):
+        def _backward(g):
+            grad = g * 2 * x.data
+            grad[1] *= 1.00001
+            x.grad += grad
+
+        return mt.record("square", x.data * x.data, (x,), _backward)
+
+    x = mt.Tensor(np.linspace(1, 2, 4), requires_grad=True)
+    rest = np.linspace(1, 2, size)
+    with pytest.raises(GradcheckError, match=r"index \(1,\)"):
+        mt.gradcheck(lambda x: mt.cat([op(x), rest]), x)
 
 
 def test_it_objects_in_the_second_input_too():
@@ -197,6 +225,26 @@ def forgetful():
     return lambda x: x * rng.normal()
 
 
+def another_later(calls, change):
+    """The product of x and 2, and something else after so many calls."""
+    count = []
+
+    def f(x):
+        count.append(1)
+        return change(x * 2.0) if len(count) > calls else x * 2.0
+
+    return f
+
+
+def ones(*shape):
+    return mt.Tensor(np.ones(shape), requires_grad=True)
+
+
+def zero_where(x):
+    """A backward that clears what it was given."""
+    return cube(lambda g, data: (data.fill(0.0), g * 3.0)[1])(x)
+
+
 X = leaf(2, 3)
 REFUSED = {
     "no-inputs": (lambda: mt.gradcheck(lambda: leaf(1)), "no|without"),
@@ -204,7 +252,45 @@ REFUSED = {
         lambda: mt.gradcheck(lambda x: x * 2, mt.Tensor([1.0])),
         "requires_grad=True",
     ),
-    "no-element": (lambda: mt.gradcheck(lambda x: x * 2, leaf(0, 3)), "an element to check"),
+    "no-element": (lambda: mt.gradcheck(lambda x: x.sum(), leaf(0, 3)), "input with an element"),
+    "tensors-in-a-list": (
+        lambda: mt.gradcheck(lambda x, ws: x @ ws[0], X, [leaf(3, 2)]),
+        "input 1 must be a Tensor; found a list",
+    ),
+    "a-difference-that-overflows": (
+        lambda: mt.gradcheck(
+            cube(lambda g, x: 0 * g, lambda x: np.exp(700 * x)),
+            mt.Tensor([1.0137], requires_grad=True),
+        ),
+        "finite numbers",
+    ),
+    "results-whose-weighted-size-overflows": (
+        lambda: mt.gradcheck(
+            cube(lambda g, x: 0 * g, lambda x: x[:, None] * 1e308 @ np.ones((1, 300))), ones(1)
+        ),
+        "finite numbers",
+    ),
+    "a-step-that-is-lost": (
+        lambda: mt.gradcheck(lambda x: x * 1e-9, mt.Tensor([1e11], requires_grad=True)),
+        "lost in 1e11|lost in 100000000000",
+    ),
+    "another-result-for-the-gradient": (
+        lambda: mt.gradcheck(another_later(4, lambda y: y + 1e6), ones(1)),
+        "two results",
+    ),
+    "another-shape-for-the-gradient": (
+        lambda: mt.gradcheck(another_later(4, lambda y: y.reshape((1, 1))), ones(1)),
+        "two results",
+    ),
+    "another-shape-around": (
+        lambda: mt.gradcheck(another_later(1, lambda y: y.reshape((1, 1))), ones(1)),
+        "one shape",
+    ),
+    "mutates-an-array": (
+        lambda: mt.gradcheck(lambda x, c: x * np.abs(c, out=c), X, -np.ones((2, 3))),
+        "changed",
+    ),
+    "mutates-in-its-backward": (lambda: mt.gradcheck(zero_where, X), "changed"),
     "no-element-in-the-result": (lambda: mt.gradcheck(lambda x: x[:0], X), r"shape \(0, 3\)"),
     "float32": (
         lambda: mt.gradcheck(lambda x: x * 2, leaf(2, dtype="float32")),
@@ -242,6 +328,13 @@ REFUSED = {
     ),
     "not-a-tensor": (lambda: mt.gradcheck(lambda x: x.data, X), "ndarray"),
     "mutates-its-input": (lambda: mt.gradcheck(mutates, X), "changed"),
+    "mutates-where-the-gradient-is-taken": (
+        lambda: mt.gradcheck(
+            lambda x, calls=[]: (calls.append(1), len(calls) > 14 and x.data.fill(2), x * 2.0)[2],
+            ones(2, 3),
+        ),
+        "changed",
+    ),
     "rebinds-its-input": (lambda: mt.gradcheck(rebinds, X), "changed"),
     "random": (lambda: mt.gradcheck(forgetful(), X), "two results"),
     "not-a-leaf": (lambda: mt.gradcheck(lambda x: x * 2, X * 1.0), "leaf"),
@@ -300,6 +393,27 @@ def test_inputs_are_as_they_were_afterwards(f, error):
     np.testing.assert_array_equal(np.ones((2, 3)), grad)
 
 
+@pytest.mark.parametrize("wrong", [False, True])
+def test_tensors_that_are_no_inputs_keep_their_gradients_too(wrong):
+    x, w, unused = leaf(2, 3), leaf(3, 2, seed=1), leaf(3, 2, seed=2)
+    hidden = unused * 2.0
+    w.grad = grad = np.ones((3, 2))
+
+    def f(x):
+        return (WRONG["sign"](x) if wrong else x) @ (w * hidden)
+
+    if wrong:
+        with pytest.raises(GradcheckError):
+            mt.gradcheck(f, x)
+    else:
+        mt.gradcheck(f, x)
+
+    assert w.grad is grad
+    np.testing.assert_array_equal(np.ones((3, 2)), grad)
+    assert hidden.grad is None
+    assert unused.grad is None
+
+
 def test_a_function_may_hold_on_to_the_tensors_itself():
     x, w = leaf(2, 3), leaf(3, 2, seed=1)
 
@@ -320,6 +434,7 @@ def test_constants_and_other_things_are_handed_on():
     assert mt.gradcheck(
         lambda z, c, t: mt.cross_entropy(z * c, t), leaf(2, 3), mt.Tensor([2.0]), targets
     )
+    assert mt.gradcheck(mt.cross_entropy, leaf(2, 3), mt.Tensor(targets))
 
 
 def test_an_input_that_is_not_used_has_the_gradient_zero():
@@ -334,15 +449,49 @@ def test_entries_that_share_memory_are_moved_one_at_a_time():
 
 
 def test_large_coordinates_are_moved_by_the_step_that_rounding_leaves():
-    x = mt.Tensor([1e6, -3e5], requires_grad=True)
+    x = mt.Tensor([1e6 + 0.3, -3e5], requires_grad=True)
 
-    assert mt.gradcheck(lambda x: x * 1e-3, x)
+    assert mt.gradcheck(lambda x: x - [1e6, -3e5], x)
+
+
+def test_what_rounding_does_to_a_large_result_is_no_fault():
+    assert mt.gradcheck(lambda x: x + 1e6, leaf(2, 3))
+
+
+def test_the_step_is_short_enough_for_a_steep_curve():
+    assert mt.gradcheck(lambda x: x.log(), mt.Tensor([0.02], requires_grad=True))
+
+
+def test_an_input_gets_back_what_it_required():
+    def f(x):
+        x.requires_grad = False
+        return x * 2.0
+
+    x = leaf(2)
+    with pytest.raises(GradcheckError):
+        mt.gradcheck(f, x)
+    constant = mt.Tensor([2.0, 3.0])
+    mt.gradcheck(lambda x, c: x * c, x, constant)
+
+    assert x.requires_grad
+    assert not constant.requires_grad
+
+
+def test_an_array_that_is_handed_on_may_hold_a_nan():
+    assert mt.gradcheck(lambda x, c: x * np.nan_to_num(c), leaf(2), np.array([np.nan, 2.0]))
+
+
+def test_the_one_element_of_a_result_is_called_all_of_it():
+    with pytest.raises(GradcheckError, match=r"for all of a result of shape \(1,\)"):
+        mt.gradcheck(WRONG["sign"], leaf(1))
 
 
 def test_float32_gradients_are_compared_with_float64_differences():
     x = leaf(2, 3, dtype="float32")
 
     assert mt.gradcheck(lambda x: x.tanh().exp(), x, dtype="float32")
+    with pytest.raises(GradcheckError):
+        mt.gradcheck(cube(lambda g, x: g * np.float32(3.003) * x * x), x, dtype="float32")
     with pytest.raises(GradcheckError):
         mt.gradcheck(WRONG["sign"], x, dtype="float32")
     with pytest.raises(GradcheckError, match="float64"):
@@ -371,9 +520,10 @@ def test_a_result_of_few_elements_is_asked_in_every_direction_and_one_of_many_in
         mt.gradcheck(op, mt.Tensor(irregular((size,)), requires_grad=True))
         return np.array(calls)
 
-    few, many = count(30), count(201)
+    few, most, many = count(30), count(200), count(201)
 
     assert np.linalg.matrix_rank(few) == 30
+    assert np.linalg.matrix_rank(most) == 200
     assert len(many) == 4
     for row in many:
         assert len(set(np.abs(row))) == 201
