@@ -104,9 +104,8 @@ def adapter() -> Any:
             return wrap(torch.softmax(self.t, dim=axis))
 
     def axes(axis: Any, t: Any) -> tuple[int, ...]:
-        if axis is None or axis == ():
-            return tuple(range(t.ndim))
-        return axis if isinstance(axis, tuple) else (axis,)
+        given = axis if axis is None or isinstance(axis, tuple) else (axis,)
+        return given or tuple(range(t.ndim))
 
     def plain(index: Any) -> Any:
         if isinstance(index, tuple):

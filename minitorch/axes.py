@@ -1,17 +1,15 @@
 """The axes that an op sums over: those of a reduction, and those that broadcasting stretched."""
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 
 def reduced_axes(axis, ndim):
     """The reduced axes as a tuple of non-negative ints; None and () mean all, as in torch."""
-    if axis is None or axis == ():
+    if axis is None or np.size(axis) == 0:
         return tuple(range(ndim))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    for i in axes:
-        if not -max(ndim, 1) <= i < max(ndim, 1):
-            raise np.exceptions.AxisError(i, ndim)
-    return tuple(i % ndim for i in axes) if ndim else ()
+    axes = normalize_axis_tuple(axis, max(ndim, 1))  # a number has, as in torch, axes 0 and -1
+    return axes if ndim else ()
 
 
 def kept_shape(shape, axes):

@@ -26,6 +26,11 @@ def refuse_root(root, gradient):
             f"a gradient can be implied only for one element; found shape {root.shape}. "
             "Reduce the tensor (.sum()) or call backward(gradient)."
         )
+    if gradient is not None and np.asarray(gradient).dtype.kind not in "biuf":
+        raise RuntimeError(
+            f"the gradient must hold real numbers; found {np.asarray(gradient).dtype}. "
+            "Pass one number for each element."
+        )
     if gradient is not None and np.shape(gradient) != root.shape:
         raise RuntimeError(
             f"the gradient must have the tensor's shape {root.shape}; found {np.shape(gradient)}. "

@@ -22,6 +22,11 @@ def common_dtype(arrays):
     )
 
 
+def dtype_of_sum(dtype):
+    """The dtype of a sum: int64 for integers of any size and for bools."""
+    return dtype if dtype.kind == "f" else np.dtype(np.int64)
+
+
 def dtype_beside(number, dtype):
     """The dtype of a number beside a tensor: the tensor's, unless its kind is too weak.
 

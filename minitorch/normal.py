@@ -13,7 +13,7 @@ def normal(x, approximate):
     if approximate == "none":
         from scipy.special import ndtr  # here, because the import costs more than NumPy's
 
-        cdf = ndtr(x)
+        cdf = ndtr(x).astype(x.dtype)  # it answers float16 in float64
         pdf = np.exp(-0.5 * x * x) / math.sqrt(2 * math.pi)
     elif approximate == "tanh":
         c = math.sqrt(2 / math.pi)

@@ -24,9 +24,7 @@ class SGD:
         for name, number in (("lr", lr), ("momentum", momentum), ("weight_decay", weight_decay)):
             if not number >= 0:
                 raise ValueError(f"{name} must be at least 0; found {number}")
-        self.lr = float(lr)  # a Python float: a NumPy one would widen float32
-        self.momentum = float(momentum)
-        self.weight_decay = float(weight_decay)
+        self.lr, self.momentum, self.weight_decay = lr, momentum, weight_decay
         self.velocity = {}
 
     def zero_grad(self):
@@ -36,12 +34,14 @@ class SGD:
 
     def step(self):
         """Moves every parameter that has a gradient."""
+        # Python floats, whatever a schedule has set: NumPy's would widen float32.
+        lr, momentum, decay = float(self.lr), float(self.momentum), float(self.weight_decay)
         for p in self.parameters:
             if p.grad is None:
                 continue
             v = p.grad
-            if self.weight_decay:
-                v = v + self.weight_decay * p.data
-            if self.momentum:
-                v = self.velocity[p] = self.momentum * self.velocity.get(p, 0.0) + v
-            p.data = np.asarray(p.data - self.lr * v)  # 0-d: an array, not a NumPy scalar
+            if decay:
+                v = v + decay * p.data
+            if momentum:
+                v = self.velocity[p] = momentum * self.velocity.get(p, 0.0) + v
+            p.data = np.asarray(p.data - lr * v)  # 0-d: an array, not a NumPy scalar

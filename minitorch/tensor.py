@@ -20,7 +20,7 @@ import numpy as np
 
 from minitorch.axes import kept_shape, reduced_axes, unbroadcast
 from minitorch.checks import refuse_data, refuse_root
-from minitorch.dtypes import common_dtype, dtype_beside
+from minitorch.dtypes import common_dtype, dtype_beside, dtype_of_sum
 from minitorch.graph import topological_order
 from minitorch.indexing import own_index, scatter_add
 from minitorch.normal import normal
@@ -137,7 +137,7 @@ class Tensor:
         return record("*", y, (a, b), _backward)
 
     def __truediv__(self, other):
-        """y = a / b.   ∂L/∂a = g / b,   ∂L/∂b = -g y / b."""
+        """y = a / b.   ∂L/∂a = g / b,   ∂L/∂b = -g (y / b)."""
         a, b = operands(self, other)
         y = a.data / b.data
 
@@ -145,7 +145,7 @@ class Tensor:
             if a.requires_grad:
                 a.grad += unbroadcast(g / b.data, a.shape)
             if b.requires_grad:
-                b.grad += unbroadcast(-g * y / b.data, b.shape)
+                b.grad += unbroadcast(-g * (y / b.data), b.shape)
 
         return record("/", y, (a, b), _backward)
 
@@ -245,7 +245,7 @@ class Tensor:
     def sum(self, axis=None, keepdims=False):
         """y = Σ x over `axis` (an int, a tuple, or None for all).   ∂L/∂x = g, for every term."""
         x, axis = self, reduced_axes(axis, self.ndim)
-        y = x.data.sum(axis=axis, keepdims=keepdims)
+        y = x.data.sum(axis=axis, keepdims=keepdims, dtype=dtype_of_sum(x.dtype))
         kept = kept_shape(x.shape, axis)
 
         def _backward(g):

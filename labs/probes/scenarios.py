@@ -312,3 +312,16 @@ def tied_weights(lib, a, start):
     (p * p).sum().backward()
     optimizer.step()
     return a * lib.Tensor(p.data)
+
+
+def division_by_tiny_numbers(lib, a, b):
+    return a / b
+
+
+def division_by_huge_numbers(lib, a, b):
+    return a / b
+
+
+def longest_axis(lib, a):
+    axis = np.argmax(a.shape)
+    return a.sum(axis=axis) * a.mean(axis=axis)

@@ -176,12 +176,12 @@ def test_a_crash_while_loading_is_a_crash_in_the_forward_phase():
 
 def test_a_fault_of_the_step_is_found_in_the_step():
     brk = made_break(
-        "made", "minitorch.optim", "p.data - self.lr * v", "p.data + self.lr * v", scope="SGD.step"
+        "made", "minitorch.optim", "p.data - lr * v", "p.data + lr * v", scope="SGD.step"
     )
     difference, _ = observed(brk, lab02().scenarios["bias-trained"])
 
     assert (Phase.STEP, Mode.WRONG_VALUES) == (difference.phase, difference.mode)
-    assert "p.data + self.lr * v" in difference.origin.text
+    assert "p.data + lr * v" in difference.origin.text
 
 
 def test_changed_lines_are_those_of_the_new_text():

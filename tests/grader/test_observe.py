@@ -126,7 +126,7 @@ def test_no_control_when_the_library_itself_is_wrong():
 
 def test_no_control_when_the_correct_library_does_not_learn():
     sources = {name: text.encode() for name, text in clean_text().items()}
-    lazy = sources["minitorch.optim"].replace(b"p.data - self.lr * v", b"p.data")
+    lazy = sources["minitorch.optim"].replace(b"p.data - lr * v", b"p.data")
     assert lazy != sources["minitorch.optim"]
     error = refused(question(SKIP, "equal-shapes"), sources={**sources, "minitorch.optim": lazy})
 

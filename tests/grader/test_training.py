@@ -52,14 +52,14 @@ def tensor(pattern, replace, scope):
 
 
 OUTCOMES = {
-    "uphill": (sgd("p.data - self.lr * v", "p.data + self.lr * v"), {Outcome.DIVERGES}),
-    "no step": (sgd("p.data - self.lr * v", "p.data - 0 * v"), {Outcome.FLAT}),
+    "uphill": (sgd("p.data - lr * v", "p.data + lr * v"), {Outcome.DIVERGES}),
+    "no step": (sgd("p.data - lr * v", "p.data - 0 * v"), {Outcome.FLAT}),
     "a tenth of the step": (
-        sgd("p.data - self.lr * v", "p.data - 0.1 * self.lr * v"),
+        sgd("p.data - lr * v", "p.data - 0.1 * lr * v"),
         {Outcome.SLOWER},
     ),
-    "twice the step": (sgd("p.data - self.lr * v", "p.data - 2 * self.lr * v"), {Outcome.FASTER}),
-    "crash in the step": (sgd("p.data - self.lr * v", "p.data @ p.data"), {Outcome.CRASH}),
+    "twice the step": (sgd("p.data - lr * v", "p.data - 2 * lr * v"), {Outcome.FASTER}),
+    "crash in the step": (sgd("p.data - lr * v", "p.data @ p.data"), {Outcome.CRASH}),
     "not a number": (tensor("np.maximum(x.data, 0)", "x.data / 0", "Tensor.relu"), {Outcome.NAN}),
 }
 

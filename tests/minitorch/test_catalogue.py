@@ -82,6 +82,7 @@ PROGRAMS = {
     "mean-backward-divides-by-total-size": (lambda lib, x: lib.mean(x, (0, -1)), BOX),
     "mean-backward-missing-1-over-n": (lambda lib, x: lib.mean(x), BOX),
     "empty-axis-tuple-mismatch": (lambda lib, x: lib.mean(x, ()), BOX),
+    "numpy-integer-axis-refused": (lambda lib, x: lib.mean(x, np.argmax(x.shape)), BOX),
     "squeeze-backward-adds-every-unit-dim": (lambda lib, x: lib.reshape(x, (1,)), *row((1, 1))),
     "squeeze-backward-adds-every-unit-dim-sum": (lambda lib, x: lib.sum(x, 0), *row((1, 1))),
     "mean-drops-graph": (lambda lib, x: lib.mean(x, 0) * 2.0, BOX),
@@ -241,6 +242,11 @@ PROGRAMS = {
     "tanh-by-exponentials": (lambda lib, x: lib.tanh(x), np.array([-800.0, 800.0, 90.0])),
     "sigmoid-cancellation": (lambda lib, x: lib.tanh(x), np.array([18.0, -18.0, 8.0])),
     "div-second-operand": (lambda lib, a, b: a / b, np.array([1.0, 2.0]), np.array([3.0, -0.5])),
+    "division-squares-its-divisor": (
+        lambda lib, a, b: a / b,
+        np.array([1e-30, -3e-30, 0.0], np.float32),
+        np.array([1e-30, 2e-30, 1e-30], np.float32),
+    ),
     "exp-forgets-its-value": (lambda lib, x: lib.exp(x), *row((3,))),
     "log-of-output": (lambda lib, x: lib.log(x), np.array([0.5, 3.0])),
     # dtypes

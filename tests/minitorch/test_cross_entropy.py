@@ -123,3 +123,7 @@ def test_logits_in_column_order_give_the_same_loss_and_gradient(reduction):
 
     np.testing.assert_allclose(losses[0].data, losses[1].data, rtol=1e-15)
     np.testing.assert_allclose(by_column.grad, by_row.grad, rtol=1e-15)
+
+
+def test_no_targets_at_all_may_be_an_empty_list():
+    assert mt.cross_entropy(np.ones((0, 3)), [], reduction="sum").item() == 0

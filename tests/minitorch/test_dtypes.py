@@ -30,16 +30,58 @@ def default_dtype():
     torch.set_default_dtype(before)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
 @CASE
-def test_float32_in_float32_everywhere(case):
-    leaves, y = mine(case.program, [a.astype(np.float32) for a in case.arrays])
+def test_a_narrow_float_in_and_nothing_wider_anywhere(case, dtype):
+    leaves, y = mine(case.program, [a.astype(dtype) for a in case.arrays])
     y.backward(irregular(y.shape))  # float64: backward casts it
 
-    assert y.dtype == np.float32
-    assert y.grad.dtype == np.float32
+    assert y.dtype == dtype
+    assert y.grad.dtype == dtype
     for leaf in leaves:
-        assert leaf.dtype == np.float32
-        assert leaf.grad.dtype == np.float32
+        assert leaf.dtype == dtype
+        assert leaf.grad.dtype == dtype
+
+
+@pytest.mark.parametrize("function", ["exp", "log", "tanh", "gelu", "softmax"])
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "int32", "int64"])
+def test_a_function_of_integers_is_that_of_float64(function, dtype):
+    x = np.ones(3, dtype)
+    found = getattr(mt.Tensor(x), function)()
+
+    same(getattr(mt.Tensor(x.astype(float)), function)().data, found.data)
+
+
+def test_a_mean_of_integers_is_no_integer():
+    y = mt.Tensor([1, 2]).mean()
+
+    assert (1.5, np.float64) == (y.item(), y.dtype)
+
+
+def test_the_cross_entropy_of_integer_logits_is_that_of_floats():
+    found = mt.cross_entropy([[0, 1, 2]], [0])
+
+    same(mt.cross_entropy([[0.0, 1.0, 2.0]], [0]).data, found.data)
+
+
+@pytest.mark.parametrize("shape", [(2,), (1,), (1, 1)])
+@pytest.mark.parametrize("side", SIDES)
+def test_an_array_with_axes_widens_where_a_number_does_not(side, shape):
+    x, wide = mt.Tensor(np.ones(2, np.float32)), np.ones(shape)
+
+    for other in (wide, mt.Tensor(wide)):
+        assert SIDES[side](operator.add, x, other).dtype == np.float64
+
+
+@pytest.mark.parametrize("axis", [None, 0, (0, 1)])
+@pytest.mark.parametrize("shape", [(2, 3), (0, 3)])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_sum_has_torchs_dtype(dtype, shape, axis):
+    x = (100 * np.ones(shape)).astype(dtype)
+    found = mt.Tensor(x).sum(axis)
+    expected = torch.tensor(x).sum(axis)
+
+    same(expected.numpy(), found.data)
 
 
 @pytest.mark.parametrize("name", ["exp", "tanh", "relu", "gelu", "softmax", "sum", "mean", "max"])

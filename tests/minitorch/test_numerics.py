@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import minitorch as mt
-from tests.minitorch.oracle import agree, same
+from tests.minitorch.oracle import agree, mine, same
 
 EXTREME = {
     "plus-minus-1e4": [[1e4, -1e4, 0.0], [-1e4, -1e4, -1e4]],
@@ -110,6 +110,34 @@ def test_kinks_zeros_and_subnormals(function):
         lambda lib, x: getattr(lib, function)(x),
         np.array([0.0, -0.0, 5e-324, -5e-324, 1e-8, -1e-8]),
     )
+
+
+@pytest.mark.parametrize("upstream", [1.0, np.inf, -np.inf, np.nan])
+def test_the_slope_of_relu_is_torchs_for_every_number_and_every_gradient(upstream):
+    x = np.array([math.nan, -math.inf, -1.0, -0.0, 0.0, 1.0, math.inf])
+    agree(lambda lib, x: lib.relu(x), x, cotangent=np.full(7, upstream))
+
+
+DIVISION = {  # the upstream gradient, a and b; every answer is an ordinary number
+    "large": (1e20, 1e30, 1e10),
+    "larger": (1.0, 1e30, 1e30),
+    "small": (1.0, 1e-30, 1e-30),
+    "small-upstream": (1e-30, 1e-10, 1e-5),
+}
+
+
+@pytest.mark.parametrize("power", [1, 8], ids=["float32", "float64"])
+@pytest.mark.parametrize("name", DIVISION)
+def test_a_division_does_not_overflow_on_its_way_back(name, power):
+    dtype = np.float32 if power == 1 else np.float64
+    g, a, b = (np.array(v**power, dtype) for v in DIVISION[name])
+    agree(lambda lib, a, b: a / b, a, b, cotangent=g, rtol=1e-6)
+    leaves, y = mine(lambda lib, a, b: a / b, (a, b))
+    y.backward(g)
+
+    for leaf in leaves:
+        assert np.isfinite(leaf.grad)
+        assert leaf.grad != 0
 
 
 INFINITE = {

@@ -76,6 +76,19 @@ def test_weight_decay_shrinks_in_proportion_with_or_without_momentum(momentum):
     np.testing.assert_allclose(p.data, [0.95, -1.9])
 
 
+@pytest.mark.parametrize("schedule", [np.float64, np.float32, lambda v: np.array(v)])
+def test_a_schedule_of_numpy_numbers_widens_no_parameter(schedule):
+    p = mt.Tensor(np.ones(2, np.float32), requires_grad=True)
+    optimizer = mt.SGD([p], lr=schedule(0.5), momentum=schedule(0.5), weight_decay=schedule(0.5))
+    for lr in (0.25, 0.125):
+        optimizer.lr, optimizer.momentum, optimizer.weight_decay = map(schedule, (lr, 0.5, 0.5))
+        p.grad = np.ones(2, np.float32)
+        optimizer.step()
+
+    assert p.dtype == np.float32
+    np.testing.assert_array_equal(p.data, np.full(2, 0.3671875, np.float32))
+
+
 def test_a_step_changes_no_array_that_somebody_holds():
     p = mt.Tensor([1.0, 2.0], requires_grad=True)
     optimizer = mt.SGD([p], lr=0.5, momentum=0.9, weight_decay=0.1)

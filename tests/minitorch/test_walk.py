@@ -232,3 +232,9 @@ def test_both_libraries_speak_one_language():
     torchs = {name for name in vars(Theirs) if not name.startswith("_")}
 
     assert ours == torchs
+
+
+def test_a_tensor_shows_its_numbers_and_whether_it_requires_a_gradient():
+    assert repr(mt.Tensor([[1.0, 2.5], [3.0, 4.0]])) == "Tensor([[1. , 2.5],\n        [3. , 4. ]])"
+    assert repr(mt.Tensor(2.0, requires_grad=True)) == "Tensor(2., requires_grad=True)"
+    assert repr(mt.Tensor([True])) == "Tensor([ True])"
