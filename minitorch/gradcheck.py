@@ -135,7 +135,7 @@ def unchanged(inputs):
         if plain(x) is not data or not np.array_equal(
             data, copy, equal_nan=copy.dtype.kind in "fc"
         ):
-            raise ValueError("f changed the data of an input. Work on a copy of it.")
+            raise ValueError("f, or its backward, changed the data of an input. Work on a copy.")
 
 
 def result(f, inputs):
