@@ -70,10 +70,17 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def version(folder: Path) -> tuple[int, int] | None:
-    """Something that is another after every change of the record."""
+def version(folder: Path) -> tuple[object, object]:
+    """Something that is another after every change of the record.
+
+    A record that is empty has no file: that one came and went shows in the folder.
+    """
+    return _stamp(folder / FILE), _stamp(folder)
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
     try:
-        info = (folder / FILE).stat()
+        info = path.stat()
     except FileNotFoundError:
         return None
     return info.st_ino, info.st_mtime_ns

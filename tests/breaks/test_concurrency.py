@@ -15,6 +15,7 @@ import pytest
 
 from breaks import durable, journal, lock
 from breaks.errors import BreaksError, Exit
+from breaks.workspace import Workspace
 
 
 def fork(work):
@@ -62,6 +63,26 @@ def test_a_reader_never_sees_a_break_in_one_file_only(ws, breaks):
         seen.add((sources["minitorch.tensor"], sources["minitorch.optim"]))
 
     assert 1 == len(seen)
+
+
+def test_a_break_that_came_and_went_while_somebody_read_is_noticed(ws, breaks, monkeypatch):
+    """One file read before, one in between: with nothing applied there is no record to compare."""
+    clean, read, torn = ws.sources(), Workspace.sources, []
+
+    def sources(self):
+        if torn:
+            return read(self)
+        torn.append(True)
+        before = read(self)
+        journal.apply(ws, breaks["two-files"])
+        between = read(self)
+        journal.revert(ws)
+        return before | {"minitorch.optim": between["minitorch.optim"]}
+
+    monkeypatch.setattr(Workspace, "sources", sources)
+
+    assert clean == journal.pristine_sources(ws)
+    assert torn
 
 
 def hold(path, seconds):
